@@ -1,0 +1,58 @@
+#include "base/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace vesta {
+namespace {
+
+class FileTest : public testing::Test {
+ protected:
+  FileTest() {
+    std::string pattern = testing::TempDir() + "vesta-file-XXXXXX";
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~FileTest() override { std::filesystem::remove_all(folder_); }
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string folder_;
+};
+
+TEST_F(FileTest, ReadsBackWhatWasWritten) {
+  ASSERT_TRUE(write_file(path("a"), "hello").ok());
+  const auto file = InputFile::open(path("a"), 100);
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->bytes(), "hello");
+}
+
+TEST_F(FileTest, RefusesMoreThanTheLimit) {
+  ASSERT_TRUE(write_file(path("a"), std::string(101, 'x')).ok());
+  const auto file = InputFile::open(path("a"), 100);
+  ASSERT_FALSE(file.ok());
+  EXPECT_EQ(file.error().code, ErrorCode::kLimit);
+}
+
+TEST_F(FileTest, SaysWhatIsWrongWithThePath) {
+  EXPECT_EQ(InputFile::open(path("none"), 100).error().code, ErrorCode::kNotFound);
+  EXPECT_NE(InputFile::open(folder_, 100).error().message.find("is a folder"), std::string::npos);
+}
+
+TEST_F(FileTest, FailedWriteLeavesTheOldFileAndNoRubbish) {
+  ASSERT_TRUE(write_file(path("a"), "old").ok());
+  EXPECT_FALSE(write_file(path("missing/a"), "new").ok());
+  EXPECT_EQ(InputFile::open(path("a"), 100)->bytes(), "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(FileTest, WrittenFilesFollowTheUmask) {
+  ASSERT_TRUE(write_file(path("a"), "x").ok());
+  struct stat info {};
+  ASSERT_EQ(::stat(path("a").c_str(), &info), 0);
+  EXPECT_NE(info.st_mode & S_IRUSR, 0u);
+  EXPECT_EQ(info.st_mode & S_IXUSR, 0u);
+}
+
+}  // namespace
+}  // namespace vesta

@@ -1,0 +1,68 @@
+// Open-addressing index from content to table position, for interning: it stores positions and hash
+// bits only, the content stays in the caller's table. Not thread-safe. Grows to at most 2^31
+// entries.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace vesta {
+
+class IdIndex {
+ public:
+  // The position of an entry with this hash for which `equal(position)` holds, or, when there is
+  // none, what `insert()` returns: it must append the entry to the table and return its position.
+  template <class Equal, class Insert>
+  uint32_t find_or_insert(uint64_t hash, Equal&& equal, Insert&& insert) {
+    if (slots_.empty() || (count_ + 1) * 4 > slots_.size() * 3) grow();
+    const size_t mask = slots_.size() - 1;
+    const uint32_t tag = static_cast<uint32_t>(hash >> 32);
+    size_t at = hash & mask;
+    while (slots_[at].position_plus_one != 0) {
+      if (slots_[at].tag == tag && slots_[at].low == static_cast<uint32_t>(hash) &&
+          equal(slots_[at].position_plus_one - 1)) {
+        return slots_[at].position_plus_one - 1;
+      }
+      at = (at + 1) & mask;
+    }
+    const uint32_t position = insert();
+    slots_[at] = {tag, static_cast<uint32_t>(hash), position + 1};
+    ++count_;
+    return position;
+  }
+
+  void reserve(size_t entries) {
+    while (slots_.size() * 3 < (entries + 1) * 4) grow();
+  }
+
+  void clear() {
+    slots_.clear();
+    count_ = 0;
+  }
+
+ private:
+  struct Slot {
+    uint32_t tag;
+    uint32_t low;
+    uint32_t position_plus_one;
+  };
+
+  void grow() {
+    std::vector<Slot> old(slots_.empty() ? 16 : slots_.size() * 2);
+    old.swap(slots_);
+    const size_t mask = slots_.size() - 1;
+    for (const Slot& slot : old) {
+      if (slot.position_plus_one == 0) continue;
+      size_t at = slot.low & mask;
+      while (slots_[at].position_plus_one != 0) at = (at + 1) & mask;
+      slots_[at] = slot;
+    }
+  }
+
+  std::vector<Slot> slots_;
+  size_t count_ = 0;
+};
+
+}  // namespace vesta

@@ -1,0 +1,260 @@
+#include "profile/frame_filter.h"
+
+#include <algorithm>
+
+namespace vesta {
+namespace {
+
+bool found(const RE2& regex, std::string_view text) {
+  return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), regex);
+}
+
+// The name without its parameter list and without a leading dot: what drop_frames expressions are
+// written for.
+std::string_view simplified(std::string_view name) {
+  if (name.starts_with('.')) name.remove_prefix(1);
+  for (size_t at = name.find('('); at != std::string_view::npos; at = name.find('(', at + 1)) {
+    // These parentheses belong to the name itself.
+    if (name.substr(at).starts_with("(anonymous namespace)")) continue;
+    if (name.substr(0, at).ends_with("operator") && name.substr(at).starts_with("()")) {
+      ++at;
+      continue;
+    }
+    return name.substr(0, at);
+  }
+  return name;
+}
+
+Result<std::shared_ptr<RE2>> optional_regex(const std::string& expression,
+                                            std::string_view option) {
+  if (expression.empty()) return std::shared_ptr<RE2>();
+  return compile_regex(expression, option);
+}
+
+}  // namespace
+
+// Whether a regular expression is found in the names of a dictionary. Every string is looked at
+// once at most, however many functions and locations share it.
+class FrameFilter::Matcher {
+ public:
+  Matcher(const Dictionary& dictionary, const RE2& regex)
+      : dictionary_(dictionary), regex_(regex), known_(dictionary.strings.size()) {}
+
+  bool function(FunctionId id) {
+    if (!id) return false;
+    const Function& f = dictionary_.function(id);
+    return text(f.name) || text(f.file);
+  }
+  bool mapping_of(LocationId location) {
+    const MappingId id = dictionary_.location(location).mapping;
+    return id && text(dictionary_.mapping(id).file);
+  }
+  bool location(LocationId id, std::span<const Line> lines) {
+    return std::ranges::any_of(lines, [&](const Line& line) { return function(line.function); }) ||
+           mapping_of(id);
+  }
+
+ private:
+  bool text(StringId id) {
+    uint8_t& known = known_[id.index()];
+    if (known == 0) known = found(regex_, dictionary_.string(id)) ? 2 : 1;
+    return known == 2;
+  }
+
+  const Dictionary& dictionary_;
+  const RE2& regex_;
+  std::vector<uint8_t> known_;  // by string: 0 not looked at, 1 no, 2 yes
+};
+
+void FrameFilter::set_lines(LocationId location, std::span<const Line> lines) {
+  place_of_[location.index()] = changed_.table.add(lines).value;
+}
+
+void FrameFilter::prune_uninteresting(const RE2& drop, const RE2* keep) {
+  prunes_ = true;
+  std::vector<uint8_t> known(dictionary_->functions.size());  // 0 not looked at, 1 no, 2 yes
+  const auto is_dropped = [&](FunctionId id) {
+    if (known[id.index()] == 0) {
+      const std::string_view full = dictionary_->string(dictionary_->function(id).name);
+      const std::string_view name = simplified(full);
+      const re2::StringPiece piece(name.data(), name.size());
+      const bool matches = !full.empty() && RE2::FullMatch(piece, drop) &&
+                           (keep == nullptr || !RE2::FullMatch(piece, *keep));
+      known[id.index()] = matches ? 2 : 1;
+    }
+    return known[id.index()] == 2;
+  };
+  for (size_t i = 1; i < dictionary_->locations.size(); ++i) {
+    const LocationId location(i);
+    const auto all = dictionary_->lines[location];
+    for (size_t at = all.size(); at-- > 0;) {
+      if (!is_dropped(all[at].function)) continue;
+      marks_[i] |= kPruneBeneath;
+      if (at + 1 == all.size()) {
+        marks_[i] |= kPrune;
+      } else {
+        set_lines(location, all.subspan(at + 1));
+      }
+      break;
+    }
+  }
+}
+
+void FrameFilter::filter_by_name(const RE2* focus, const RE2* ignore, const RE2* hide,
+                                 const RE2* show) {
+  const auto matcher = [&](const RE2* regex) {
+    return regex == nullptr ? std::optional<Matcher>() : Matcher(*dictionary_, *regex);
+  };
+  auto focused = matcher(focus);
+  auto ignored = matcher(ignore);
+  auto hidden = matcher(hide);
+  auto shown = matcher(show);
+  std::vector<Line> kept;
+  for (size_t i = 1; i < dictionary_->locations.size(); ++i) {
+    const LocationId location(i);
+    if (ignored && ignored->location(location, lines(location))) {
+      marks_[i] |= kIgnored;
+    } else if (!focused || focused->location(location, lines(location))) {
+      marks_[i] |= kFocused;
+    }
+    if (hidden && hidden->location(location, lines(location))) {
+      kept.clear();
+      if (!hidden->mapping_of(location)) {
+        for (const Line& line : lines(location)) {
+          if (!hidden->function(line.function)) kept.push_back(line);
+        }
+      }
+      set_lines(location, kept);
+      if (kept.empty()) marks_[i] |= kHidden;
+    }
+    if (shown) {
+      const auto all = lines(location);
+      if (!shown->mapping_of(location)) {
+        kept.clear();
+        for (const Line& line : all) {
+          // A line without a function has no name that could fail to match; pprof keeps it.
+          if (!line.function || shown->function(line.function)) kept.push_back(line);
+        }
+        if (kept.size() < all.size()) set_lines(location, kept);
+      }
+      if (lines(location).empty()) marks_[i] |= kHidden;
+    }
+  }
+}
+
+void FrameFilter::filter_show_from(const RE2& show_from) {
+  needs_show_from_ = true;
+  Matcher matcher(*dictionary_, show_from);
+  for (size_t i = 1; i < dictionary_->locations.size(); ++i) {
+    const LocationId location(i);
+    if (matcher.mapping_of(location)) {
+      marks_[i] |= kShowFrom;
+      continue;
+    }
+    const auto all = lines(location);
+    for (size_t at = all.size(); at-- > 0;) {
+      if (!matcher.function(all[at].function)) continue;
+      marks_[i] |= kShowFrom;
+      if (at + 1 < all.size()) set_lines(location, all.first(at + 1));
+      break;
+    }
+  }
+}
+
+Status FrameFilter::filter_by_label(const FrameFilters& filters) {
+  const auto compile = [&](const std::string& expression, std::string_view option,
+                           std::optional<LabelFilter>& out) -> Status {
+    if (expression.empty()) return {};
+    VESTA_ASSIGN(out, LabelFilter::compile(expression, option));
+    out->infer_units(*dictionary_);
+    return {};
+  };
+  VESTA_TRY(compile(filters.tag_focus, "--tag-focus", tag_focus_));
+  VESTA_TRY(compile(filters.tag_ignore, "--tag-ignore", tag_ignore_));
+  return {};
+}
+
+bool FrameFilter::passes(LabelSetId labels, LabelSetId resource) const {
+  if (!tag_focus_ && !tag_ignore_) return true;
+  std::span<const Label> all = dictionary_->label_sets[labels];
+  std::vector<Label> both;
+  if (resource) {
+    both.assign(all.begin(), all.end());
+    for (const Label& label : dictionary_->label_sets[resource]) {
+      const auto same_key = [&](const Label& own) {
+        return dictionary_->string(own.key) == dictionary_->string(label.key);
+      };
+      if (std::ranges::none_of(all, same_key)) both.push_back(label);
+    }
+    all = both;
+  }
+  return (!tag_focus_ || tag_focus_->matches(*dictionary_, all)) &&
+         (!tag_ignore_ || !tag_ignore_->matches(*dictionary_, all));
+}
+
+Result<FrameFilter> FrameFilter::compile(const Dictionary& dictionary, const FrameFilters& filters,
+                                         std::string_view drop_frames,
+                                         std::string_view keep_frames) {
+  FrameFilter filter(dictionary);
+  VESTA_ASSIGN(const auto focus, optional_regex(filters.focus, "--focus"));
+  VESTA_ASSIGN(const auto ignore, optional_regex(filters.ignore, "--ignore"));
+  VESTA_ASSIGN(const auto hide, optional_regex(filters.hide, "--hide"));
+  VESTA_ASSIGN(const auto show, optional_regex(filters.show, "--show"));
+  VESTA_ASSIGN(const auto show_from, optional_regex(filters.show_from, "--show-from"));
+  filter.marks_.resize(dictionary.locations.size());
+  filter.place_of_.resize(dictionary.locations.size());
+  if (!drop_frames.empty()) {
+    // These come with the profile: one that RE2 does not understand must not make the profile
+    // unreadable.
+    const auto drop = compile_regex(drop_frames, "drop_frames");
+    const auto keep = optional_regex(std::string(keep_frames), "keep_frames");
+    if (drop.ok() && keep.ok()) filter.prune_uninteresting(**drop, keep->get());
+  }
+  if (focus || ignore || hide || show) {
+    filter.needs_focus_ = true;
+    filter.filter_by_name(focus.get(), ignore.get(), hide.get(), show.get());
+  }
+  if (show_from) filter.filter_show_from(*show_from);
+  VESTA_TRY(filter.filter_by_label(filters));
+  return filter;
+}
+
+bool FrameFilter::apply(std::span<const LocationId> stack, std::vector<LocationId>& kept) const {
+  kept.assign(stack.begin(), stack.end());
+  if (prunes_) {
+    // From the root to the leaf; frames before the first one of the program itself stay, so that
+    // something is left.
+    bool found_user = false;
+    for (size_t i = kept.size(); i-- > 0;) {
+      const uint8_t mark = marks_[kept[i].index()];
+      if ((mark & (kPrune | kPruneBeneath)) == 0) {
+        found_user = true;
+      } else if (found_user) {
+        kept.erase(kept.begin(),
+                   kept.begin() + static_cast<ptrdiff_t>((mark & kPrune) != 0 ? i + 1 : i));
+        break;
+      }
+    }
+  }
+  if (needs_focus_) {
+    bool focused = false;
+    for (const LocationId location : kept) {
+      const uint8_t mark = marks_[location.index()];
+      if ((mark & kIgnored) != 0) return false;
+      focused |= (mark & kFocused) != 0;
+    }
+    if (!focused) return false;
+    std::erase_if(kept,
+                  [&](LocationId location) { return (marks_[location.index()] & kHidden) != 0; });
+    if (kept.empty()) return false;
+  }
+  if (needs_show_from_) {
+    size_t length = kept.size();
+    while (length > 0 && (marks_[kept[length - 1].index()] & kShowFrom) == 0) --length;
+    if (length == 0) return false;
+    kept.resize(length);
+  }
+  return true;
+}
+
+}  // namespace vesta

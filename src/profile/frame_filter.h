@@ -1,0 +1,72 @@
+// Which locations, lines and samples a report sees: focus, ignore, hide, show, show-from, and the
+// frames that a profile asks to drop. Same rules as pprof, computed per location rather than per
+// sample. Refers to the dictionary. Thread-safe after construction.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "profile/frame_profile.h"
+#include "profile/label_filter.h"
+
+namespace vesta {
+
+class FrameFilter {
+ public:
+  static Result<FrameFilter> compile(const Dictionary& dictionary, const FrameFilters& filters,
+                                     std::string_view drop_frames, std::string_view keep_frames);
+
+  // False when apply() would leave every stack as it is.
+  bool changes_stacks() const { return prunes_ || needs_focus_ || needs_show_from_; }
+  // What is left of a stack, leaf first, in `kept`; false when the whole sample is out.
+  bool apply(std::span<const LocationId> stack, std::vector<LocationId>& kept) const;
+  bool filters_labels() const { return tag_focus_ || tag_ignore_; }
+  // False when the labels put the sample out. Labels of the resource count unless the sample has
+  // its own of the same key. Runs regular expressions: ask once per pair.
+  bool passes(LabelSetId labels, LabelSetId resource = {}) const;
+
+  // The lines of a location that are left.
+  std::span<const Line> lines(LocationId location) const {
+    return changed_.empty() || place_of_[location.index()] == 0
+               ? dictionary_->lines[location]
+               : changed_[LocationId(place_of_[location.index()])];
+  }
+
+ private:
+  class Matcher;
+  explicit FrameFilter(const Dictionary& dictionary) : dictionary_(&dictionary) {}
+  void prune_uninteresting(const RE2& drop, const RE2* keep);
+  void filter_by_name(const RE2* focus, const RE2* ignore, const RE2* hide, const RE2* show);
+  void filter_show_from(const RE2& show_from);
+  void set_lines(LocationId location, std::span<const Line> lines);
+  Status filter_by_label(const FrameFilters& filters);
+
+  // Changed lines live in a table of their own; place_of_ says where, 0 = unchanged.
+  struct ChangedLines {
+    ListTable<LocationId, Line> table;
+    bool empty() const { return table.size() == 1; }
+    std::span<const Line> operator[](LocationId id) const { return table[id]; }
+  };
+
+  const Dictionary* dictionary_;
+  ChangedLines changed_;
+  std::vector<uint32_t> place_of_;
+  enum Mark : uint8_t {
+    kFocused = 1,
+    kIgnored = 2,
+    kHidden = 4,
+    kShowFrom = 8,
+    kPrune = 16,
+    kPruneBeneath = 32
+  };
+  std::vector<uint8_t> marks_;  // per location
+  std::optional<LabelFilter> tag_focus_;
+  std::optional<LabelFilter> tag_ignore_;
+  bool needs_focus_ = false;
+  bool needs_show_from_ = false;
+  bool prunes_ = false;
+};
+
+}  // namespace vesta

@@ -1,0 +1,107 @@
+// Stacks of frames, ready for reports: locations unfolded into their inlined frames, merged to the
+// asked granularity, filtered. With a baseline, each stack has two weights, and reports show the
+// difference. Immutable once built.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "profile/list_table.h"
+#include "profile/merged_profile.h"
+
+namespace vesta {
+
+using FrameId = StrongId<struct FrameTag>;
+using FrameStackId = StrongId<struct FrameStackTag>;
+
+enum class Granularity { kFunction, kFile, kLine, kAddress };
+
+// What tells two frames apart at the chosen granularity; the other members are empty.
+struct Frame {
+  StringId name;
+  StringId file;
+  StringId binary;  // path
+  FrameKind kind = FrameKind::kUnknown;
+  uint32_t column = 0;
+  int64_t line = 0;
+  uint64_t address = 0;
+};
+
+// A frame in a stack, with whether the compiler had inlined it there.
+struct FrameRef {
+  uint32_t bits = 0;
+  FrameRef() = default;
+  FrameRef(FrameId frame, bool inlined) : bits(frame.value << 1 | (inlined ? 1u : 0u)) {}
+  FrameId frame() const { return FrameId(bits >> 1); }
+  bool inlined() const { return (bits & 1) != 0; }
+  friend bool operator==(FrameRef, FrameRef) = default;
+};
+
+struct StackWeight {
+  FrameStackId stack;
+  LabelSetId labels;
+  int64_t value = 0;
+  int64_t baseline = 0;
+};
+
+// Regular expressions in RE2 syntax, each empty when not used; same meaning as pprof's options of
+// these names.
+struct FrameFilters {
+  std::string focus;   // keep stacks that have a matching frame
+  std::string ignore;  // drop stacks that have a matching frame
+  std::string hide;    // remove matching frames
+  std::string show;    // remove all other frames
+  std::string
+      show_from;  // remove what is above the outermost matching frame, and stacks without one
+  std::string tag_focus;  // "key=regex", "regex" against "key:value", "key=128kb:512kb"
+  std::string tag_ignore;
+};
+
+struct FrameOptions {
+  Granularity granularity = Granularity::kFunction;
+  FrameFilters filters;
+};
+
+struct FrameProfile {
+  std::shared_ptr<const Dictionary> dictionary;
+  std::string type;
+  std::string unit;
+  Temporality temporality = Temporality::kCumulative;
+  int64_t time_ns = 0;
+  int64_t duration_ns = 0;
+  int64_t period = 0;
+  std::string main_binary;
+  std::vector<LossCount> losses;
+
+  std::vector<Frame> frames{1};
+  ListTable<FrameStackId, FrameRef> stacks;  // leaf first
+  // Caller and callee of every call that was inlined in some location; may hold a pair twice.
+  std::vector<std::pair<FrameId, FrameId>> inlined_calls;
+  std::vector<StackWeight> weights;
+  // Of everything, before filters: shares are of this, as pprof has them.
+  int64_t total = 0;
+  bool has_baseline = false;
+  int64_t baseline_total = 0;
+
+  std::string_view string(StringId id) const { return dictionary->strings[id]; }
+  const Frame& frame(FrameId id) const { return frames[id.index()]; }
+};
+
+// kUsage with the option's name and the position when an expression is not valid.
+Result<FrameProfile> resolve_frames(const MergedProfile& profile, const FrameOptions& options);
+
+// Both in one frame table: `value` is from `after`, `baseline` from `before`.
+// REQUIRES: both share one dictionary (merge them into one batch first)
+Result<FrameProfile> resolve_frames(const MergedProfile& before, const MergedProfile& after,
+                                    const FrameOptions& options);
+
+// As a person should read it: "main.work", "main.work /src/main.go:42" at line granularity,
+// "[libc.so.6]" where only the binary is known, "<unknown>" where not even that is.
+std::string display_name(const FrameProfile& profile, FrameId frame);
+
+}  // namespace vesta

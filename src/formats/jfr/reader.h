@@ -1,0 +1,19 @@
+// Reads JDK Flight Recorder files, as written by JDKs and by async-profiler: one profile per family
+// of events (CPU, wall clock, allocation, locks, garbage collection …). Pure functions.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "formats/common/read_options.h"
+#include "profile/profile.h"
+
+namespace vesta {
+
+// By the magic bytes of the first chunk. The bytes must be decompressed.
+bool looks_like_jfr(std::string_view bytes);
+
+// A recording without any sample gives a batch without profiles.
+Result<ProfileBatch> read_jfr(std::string_view bytes, const ReadOptions& options);
+
+}  // namespace vesta

@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "base/units.h"
+#include "formats/table/report.h"
+#include "formats/table/report_parts.h"
+
+namespace vesta {
+namespace {
+
+using Shown = ShownRows<TopRow>;
+
+// Edges by frame, looked up once: a search per node would be quadratic.
+struct EdgeIndex {
+  std::map<FrameId, std::vector<CallEdge>> callers;
+  std::map<FrameId, std::vector<CallEdge>> callees;
+
+  explicit EdgeIndex(const CallGraph& graph) {
+    for (const CallEdge& edge : graph.edges) {
+      callers[edge.to].push_back(edge);
+      callees[edge.from].push_back(edge);
+    }
+  }
+  static const std::vector<CallEdge>& of(const std::map<FrameId, std::vector<CallEdge>>& edges,
+                                         FrameId frame) {
+    static const std::vector<CallEdge> kNone;
+    const auto found = edges.find(frame);
+    return found == edges.end() ? kNone : found->second;
+  }
+};
+
+std::vector<TopRow> only_these(const std::vector<TopRow>& rows, const std::vector<FrameId>& only) {
+  if (only.empty()) return rows;
+  std::vector<TopRow> out;
+  std::ranges::copy_if(rows, std::back_inserter(out), [&](const TopRow& row) {
+    return std::ranges::binary_search(only, row.frame);
+  });
+  return out;
+}
+
+std::string edge_line(const FrameProfile& p, const ValueFormat& format, const CallEdge& edge,
+                      FrameId other, int64_t cum, const TextStyle& style) {
+  return fmt::format("{:>56} {:>7} |   {}{}\n", format(edge.weight),
+                     format_percent(static_cast<double>(edge.weight), static_cast<double>(cum)),
+                     printable(display_name(p, other)), style.dim(edge.inlined ? " (inline)" : ""));
+}
+
+std::string text(const FrameProfile& p, const EdgeIndex& edges, const Shown& shown,
+                 const ReportOptions& options) {
+  const std::string rule = std::string(65, '-') + "+" + std::string(13, '-') + "\n";
+  const ValueFormat format(p.unit, options, smallest_weight(shown.rows), p.total);
+  const double total = static_cast<double>(p.total);
+  std::string out = header_text(p) + losses_text(p.losses, options.style) + rule;
+  out += options.style.bold(fmt::format("{:>10} {:>7} {:>7} {:>10} {:>7} {:>10} {:>7} | {}", "Flat",
+                                        "Flat%", "Sum%", "Cum", "Cum%", "Calls", "Calls%",
+                                        "Callers above, callees below")) +
+         "\n" + rule;
+  int64_t sum = 0;
+  for (const TopRow& row : shown.rows) {
+    for (const CallEdge& edge : EdgeIndex::of(edges.callers, row.frame)) {
+      out += edge_line(p, format, edge, edge.from, row.cum, options.style);
+    }
+    sum = saturating_add(sum, row.flat);
+    out += fmt::format("{:>10} {:>7} {:>7} {:>10} {:>7} {:>18} | {}\n", format(row.flat),
+                       format_percent(static_cast<double>(row.flat), total),
+                       format_percent(static_cast<double>(sum), total), format(row.cum),
+                       format_percent(static_cast<double>(row.cum), total), "",
+                       options.style.bold(printable(display_name(p, row.frame))));
+    for (const CallEdge& edge : EdgeIndex::of(edges.callees, row.frame)) {
+      out += edge_line(p, format, edge, edge.to, row.cum, options.style);
+    }
+    out += rule;
+  }
+  return out + cut_text(shown.cut_rows, shown.cut_weight, p.total, options.style);
+}
+
+void write_edges(JsonWriter& json, const FrameProfile& p, const std::vector<CallEdge>& edges,
+                 FrameId CallEdge::*end) {
+  json.begin_array();
+  for (const CallEdge& edge : edges) {
+    json.begin_object();
+    write_frame(json, p, edge.*end);
+    json.field("weight", edge.weight).field("inlined", edge.inlined).end_object();
+  }
+  json.end_array();
+}
+
+std::string json(const FrameProfile& p, const EdgeIndex& edges, const Shown& shown) {
+  JsonWriter out(1);
+  out.begin_object();
+  write_json_header(out, p.type, p.unit, p.total, p.duration_ns, p.time_ns);
+  out.key("rows").begin_array();
+  for (const TopRow& row : shown.rows) {
+    out.begin_object();
+    write_frame(out, p, row.frame);
+    out.field("flat", row.flat).field("cum", row.cum);
+    out.key("callers");
+    write_edges(out, p, EdgeIndex::of(edges.callers, row.frame), &CallEdge::from);
+    out.key("callees");
+    write_edges(out, p, EdgeIndex::of(edges.callees, row.frame), &CallEdge::to);
+    out.end_object();
+  }
+  return finish_json(out, p, shown.cut_rows, "flat", shown.cut_weight);
+}
+
+std::string csv(const FrameProfile& p, const EdgeIndex& edges, const Shown& shown) {
+  std::string out = "caller,callee,weight,inlined\n";
+  for (const TopRow& row : shown.rows) {
+    for (const CallEdge& edge : EdgeIndex::of(edges.callees, row.frame)) {
+      out += fmt::format("{},{},{},{}\n", csv_field(display_name(p, edge.from)),
+                         csv_field(display_name(p, edge.to)), edge.weight, edge.inlined ? 1 : 0);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string graph_report(const FrameProfile& profile, const CallGraph& graph,
+                         const std::vector<FrameId>& only, const ReportOptions& options) {
+  const Shown shown = choose_rows(profile, only_these(graph.nodes, only), options);
+  const EdgeIndex edges(graph);
+  switch (options.format) {
+    case ReportFormat::kText:
+      return text(profile, edges, shown, options);
+    case ReportFormat::kJson:
+      return json(profile, edges, shown);
+    case ReportFormat::kCsv:
+      return csv(profile, edges, shown);
+  }
+  return {};
+}
+
+}  // namespace vesta

@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/units.h"
+#include "formats/table/report.h"
+#include "formats/table/report_parts.h"
+
+namespace vesta {
+namespace {
+
+std::vector<std::string_view> split_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.push_back(line);
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+// Source keeps its tabs; all else that could move the cursor is made visible.
+std::string source_text(std::string_view line) {
+  std::string out;
+  while (true) {
+    const size_t tab = line.find('\t');
+    out += printable(line.substr(0, tab));
+    if (tab == std::string_view::npos) return out;
+    out += "    ";
+    line.remove_prefix(tab + 1);
+  }
+}
+
+std::string value_or_dot(const ValueFormat& format, int64_t value) {
+  return value == 0 ? "." : format(value);
+}
+
+std::string function_text(const FunctionLines& f, std::string_view source,
+                          const ValueFormat& format, double total, const TextStyle& style) {
+  std::string out =
+      style.bold(fmt::format("ROUTINE ======================== {} in {}", printable(f.function),
+                             f.file.empty() ? "an unknown file" : printable(f.file))) +
+      "\n";
+  out += fmt::format("{:>10} {:>10} (flat, cum) {} of Total\n", format(f.flat), format(f.cum),
+                     format_percent(static_cast<double>(f.cum), total));
+  const std::vector<std::string_view> text = split_lines(source);
+  if (f.lines.empty()) return out;
+  constexpr int64_t kContext = 3;
+  int64_t first = f.lines.begin()->first;
+  int64_t last = f.lines.rbegin()->first;
+  const auto row = [&](int64_t number, const LineWeight& weight, std::string_view line) {
+    const double share = total == 0 ? 0 : static_cast<double>(weight.flat) / total;
+    out += style.heat(fmt::format("{:>10} {:>10}", value_or_dot(format, weight.flat),
+                                  value_or_dot(format, weight.cum)),
+                      share);
+    out +=
+        fmt::format(" {:>6}:{}\n", number == 0 ? "?" : std::to_string(number), source_text(line));
+  };
+  if (text.empty()) {
+    out +=
+        style.dim("           (source not at hand: --source-path DIR says where to look)") + "\n";
+    for (const auto& [number, weight] : f.lines) row(number, weight, "");
+    return out;
+  }
+  // A wrong line table must not make us print a million lines.
+  first = std::clamp<int64_t>(
+      f.start_line > 0 && f.start_line < first ? f.start_line : first - kContext, 1,
+      static_cast<int64_t>(text.size()));
+  last = std::clamp<int64_t>(last + kContext, first, static_cast<int64_t>(text.size()));
+  for (int64_t number = first; number <= last; ++number) {
+    const auto weight = f.lines.find(number);
+    row(number, weight == f.lines.end() ? LineWeight() : weight->second,
+        text[static_cast<size_t>(number - 1)]);
+  }
+  for (const auto& [number, weight] : f.lines) {
+    if (number < first || number > last)
+      row(number, weight, "(line is not in the file: it has changed since)");
+  }
+  return out;
+}
+
+std::string json(const MergedProfile& p, const std::vector<FunctionLines>& functions,
+                 const std::vector<std::string>& sources) {
+  JsonWriter out(1);
+  out.begin_object();
+  write_json_header(out, p.type, p.unit, total_of(p), p.duration_ns, p.time_ns);
+  out.key("functions").begin_array();
+  for (size_t i = 0; i < functions.size(); ++i) {
+    const FunctionLines& f = functions[i];
+    const std::vector<std::string_view> text = split_lines(sources[i]);
+    out.begin_object()
+        .field("name", f.function)
+        .field("file", f.file)
+        .field("start_line", f.start_line);
+    out.field("flat", f.flat).field("cum", f.cum).key("lines").begin_array();
+    for (const auto& [number, weight] : f.lines) {
+      out.begin_object().field("line", number).field("flat", weight.flat).field("cum", weight.cum);
+      if (number >= 1 && static_cast<size_t>(number) <= text.size())
+        out.field("text", text[static_cast<size_t>(number - 1)]);
+      out.end_object();
+    }
+    out.end_array().end_object();
+  }
+  out.end_array().end_object();
+  return out.take() + "\n";
+}
+
+std::string csv(const std::vector<FunctionLines>& functions) {
+  std::string out = "function,file,line,flat,cum\n";
+  for (const FunctionLines& f : functions) {
+    for (const auto& [number, weight] : f.lines) {
+      out += fmt::format("{},{},{},{},{}\n", csv_field(f.function), csv_field(f.file), number,
+                         weight.flat, weight.cum);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string list_report(const MergedProfile& profile, const std::vector<FunctionLines>& functions,
+                        const std::vector<std::string>& sources, const ReportOptions& options) {
+  if (options.format == ReportFormat::kJson) return json(profile, functions, sources);
+  if (options.format == ReportFormat::kCsv) return csv(functions);
+  const int64_t total = total_of(profile);
+  int64_t smallest = 0;
+  for (const FunctionLines& f : functions) {
+    for (const auto& [number, weight] : f.lines) {
+      const int64_t value = saturating_abs(weight.flat != 0 ? weight.flat : weight.cum);
+      if (value > 0 && (smallest == 0 || value < smallest)) smallest = value;
+    }
+  }
+  const ValueFormat format(profile.unit, options, smallest, total);
+  std::string out = fmt::format("Total: {}\n", format(total));
+  for (size_t i = 0; i < functions.size(); ++i) {
+    if (options.max_rows != 0 && i >= options.max_rows) {
+      int64_t cut = 0;
+      for (size_t rest = i; rest < functions.size(); ++rest)
+        cut = saturating_add(cut, functions[rest].flat);
+      out += cut_text(functions.size() - i, cut, total, options.style);
+      break;
+    }
+    out +=
+        function_text(functions[i], sources[i], format, static_cast<double>(total), options.style);
+  }
+  return out;
+}
+
+}  // namespace vesta

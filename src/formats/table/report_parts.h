@@ -1,0 +1,81 @@
+// Pieces that several reports share: headers, units of a column, losses, the line that says what
+// was cut. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "formats/table/report.h"
+
+namespace vesta {
+
+// One unit for all values of a report, so that figures compare at a glance.
+class ValueFormat {
+ public:
+  // `smallest` and `largest` are magnitudes; the unit that the options ask for wins.
+  ValueFormat(std::string_view unit, const ReportOptions& options, int64_t smallest,
+              int64_t largest);
+  std::string operator()(int64_t value) const;
+
+ private:
+  std::string unit_;
+  std::string target_;
+};
+
+// "Type: cpu", "Time: …", "Duration: …": as much as the profile knows.
+std::string header_text(const FrameProfile& profile);
+std::string header_text(const MergedProfile& profile);
+
+// "lost: 12 ring full, 3 stack truncated", or nothing.
+std::string losses_text(const std::vector<LossCount>& losses, const TextStyle& style);
+
+// Share of the weight whose innermost frame has a name.
+double named_share(const FrameProfile& profile);
+
+// "coverage": {"named": 0.98, "losses": [{"reason": …, "count": …}]}
+void write_coverage(JsonWriter& json, double named, const std::vector<LossCount>& losses);
+
+// The members every JSON report starts with: type, unit, total, duration_ns, time_ns.
+void write_json_header(JsonWriter& json, std::string_view type, std::string_view unit,
+                       int64_t total, int64_t duration_ns, int64_t time_ns);
+
+// "… 37 more, 4.2 %", with how to see them; empty when nothing was cut.
+std::string cut_text(size_t rows, int64_t weight, int64_t total, const TextStyle& style);
+
+// The rows that fit the options, and what had to be left out.
+template <class Row>
+struct ShownRows {
+  std::vector<Row> rows;
+  size_t cut_rows = 0;
+  int64_t cut_weight = 0;
+
+  bool has_room(const ReportOptions& options) const {
+    return options.max_rows == 0 || rows.size() < options.max_rows;
+  }
+  void cut(int64_t weight) {
+    ++cut_rows;
+    cut_weight = saturating_add(cut_weight, weight);
+  }
+};
+
+// Of the rows of a top table, those that are large enough and fit.
+ShownRows<TopRow> choose_rows(const FrameProfile& profile, const std::vector<TopRow>& rows,
+                              const ReportOptions& options);
+
+// The smallest weight other than zero that the rows show; 0 when there is none.
+int64_t smallest_weight(const std::vector<TopRow>& rows);
+
+// Closes the list of rows and the document: "cut" with the weight under `weight_name`, and
+// "coverage".
+std::string finish_json(JsonWriter& json, const FrameProfile& profile, size_t cut_rows,
+                        std::string_view weight_name, int64_t cut_weight);
+
+// The members that identify a frame: name, file, line, binary, kind.
+void write_frame(JsonWriter& json, const FrameProfile& profile, FrameId frame);
+
+std::string csv_field(std::string_view text);
+
+}  // namespace vesta

@@ -1,0 +1,217 @@
+#include "cli/command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/suggest.h"
+#include "base/units.h"
+
+namespace vesta::cli {
+namespace {
+
+Error usage_error(const Command& command, std::string message, std::string hint = {}) {
+  if (hint.empty()) hint = fmt::format("vesta {} --help shows what there is", command.name);
+  return {ErrorCode::kUsage, std::move(message), std::move(hint)};
+}
+
+const Flag* find_flag(const Command& command, std::string_view name) {
+  const auto it =
+      std::ranges::find_if(command.flags, [&](const Flag& f) { return f.name == name; });
+  return it == command.flags.end() ? nullptr : &*it;
+}
+
+const Flag* find_flag(const Command& command, char letter) {
+  const auto it = std::ranges::find_if(
+      command.flags, [&](const Flag& f) { return f.letter != 0 && f.letter == letter; });
+  return it == command.flags.end() ? nullptr : &*it;
+}
+
+Error unknown_flag(const Command& command, std::string_view word) {
+  std::vector<std::string> names;
+  for (const Flag& flag : command.flags) names.push_back(flag.name);
+  const std::string near = nearest(word, names);
+  return usage_error(command, fmt::format("{} has no flag --{}", command.name, word),
+                     near.empty() ? "" : fmt::format("did you mean --{}?", near));
+}
+
+Status check_choice(const Command& command, const Flag& flag, const std::string& value) {
+  if (flag.choices.empty() || std::ranges::find(flag.choices, value) != flag.choices.end())
+    return {};
+  const std::string near = nearest(value, flag.choices);
+  return usage_error(
+      command, fmt::format("--{} cannot be '{}'", flag.name, value),
+      fmt::format("{}it is one of: {}", near.empty() ? "" : fmt::format("did you mean {}? ", near),
+                  fmt::join(flag.choices, ", ")));
+}
+
+std::string flag_words(const Flag& flag) {
+  std::string out = flag.letter != 0 ? fmt::format("-{}, --{}", flag.letter, flag.name)
+                                     : fmt::format("    --{}", flag.name);
+  if (!flag.value.empty()) out += " " + flag.value;
+  return out;
+}
+
+// Breaks at spaces so that help fits a terminal of 100 columns.
+std::string wrapped(std::string_view text, size_t indent) {
+  constexpr size_t kWidth = 100;
+  std::string out;
+  size_t column = indent;
+  while (!text.empty()) {
+    const size_t space = text.find(' ');
+    const std::string_view word = text.substr(0, space);
+    if (column > indent && column + 1 + word.size() > kWidth) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+    if (space == std::string_view::npos) break;
+    text.remove_prefix(space + 1);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string Arguments::get(const std::string& flag, const std::string& fallback) const {
+  const auto it = values_.find(flag);
+  return it == values_.end() ? fallback : it->second;
+}
+
+Result<int64_t> Arguments::integer(const std::string& flag, int64_t fallback, int64_t low,
+                                   int64_t high) const {
+  const auto it = values_.find(flag);
+  if (it == values_.end()) return fallback;
+  int64_t value = 0;
+  const std::string& text = it->second;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) {
+    return Error{ErrorCode::kUsage, fmt::format("--{} cannot be '{}'", flag, text),
+                 fmt::format("it is a whole number from {} to {}", low, high)};
+  }
+  return value;
+}
+
+Result<uint64_t> Arguments::bytes(const std::string& flag, uint64_t fallback) const {
+  const auto it = values_.find(flag);
+  if (it == values_.end()) return fallback;
+  if (const auto value = parse_bytes(it->second)) return *value;
+  return Error{ErrorCode::kUsage, fmt::format("--{} cannot be '{}'", flag, it->second),
+               "it is a size such as 512MB or 4GiB"};
+}
+
+Result<Arguments> parse_arguments(const Command& command, const std::vector<std::string>& words) {
+  Arguments out;
+  bool only_positional = false;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (only_positional || word == "-" || !word.starts_with('-')) {
+      out.positional.push_back(word);
+      continue;
+    }
+    if (word == "--") {
+      only_positional = true;
+      continue;
+    }
+    std::string name;
+    std::optional<std::string> value;
+    const Flag* flag = nullptr;
+    if (word.starts_with("--")) {
+      name = word.substr(2);
+      if (const size_t equals = name.find('='); equals != std::string::npos) {
+        value = name.substr(equals + 1);
+        name.resize(equals);
+      }
+      flag = find_flag(command, name);
+    } else {
+      // People who come from pprof type -focus=x and -show_from=x: whole names win over letters.
+      name = word.substr(1);
+      const size_t equals = name.find('=');
+      std::string dashed = name.substr(0, equals);
+      std::ranges::replace(dashed, '_', '-');
+      flag = word.size() > 2 ? find_flag(command, dashed) : nullptr;
+      if (flag != nullptr) {
+        if (equals != std::string::npos) value = name.substr(equals + 1);
+      } else {
+        flag = find_flag(command, word[1]);
+        if (word.size() > 2) value = word.substr(2);
+      }
+    }
+    if (flag == nullptr) return unknown_flag(command, name);
+    if (flag->value.empty()) {
+      if (value) return usage_error(command, fmt::format("--{} takes no value", flag->name));
+      out.set(flag->name, "");
+      continue;
+    }
+    if (!value) {
+      if (i + 1 >= words.size())
+        return usage_error(command, fmt::format("--{} needs a value: {}", flag->name, flag->value));
+      value = words[++i];
+    }
+    VESTA_TRY(check_choice(command, *flag, *value));
+    out.set(flag->name, *value);
+  }
+  if (!out.has("help") && out.positional.size() < command.min_arguments) {
+    return usage_error(command, fmt::format("{} needs {}", command.name, command.arguments));
+  }
+  if (out.positional.size() > command.max_arguments) {
+    return usage_error(command, fmt::format("{} has no use for '{}'", command.name,
+                                            out.positional[command.max_arguments]));
+  }
+  return out;
+}
+
+std::string help_text(const Command& command, const TextStyle& style) {
+  std::string out =
+      fmt::format("{} vesta {}{}{}\n\n{}\n", style.bold("Usage:"), command.name,
+                  command.arguments.empty() ? "" : " " + command.arguments,
+                  command.flags.empty() ? "" : " [FLAGS]", wrapped(command.summary, 0));
+  if (!command.description.empty()) out += "\n" + wrapped(command.description, 0) + "\n";
+  if (!command.examples.empty()) {
+    out += "\n" + style.bold("Examples:") + "\n";
+    for (const std::string& example : command.examples) {
+      const size_t hash = example.find("  # ");
+      out += "  " + example.substr(0, hash) +
+             (hash == std::string::npos ? "" : style.dim(example.substr(hash))) + "\n";
+    }
+  }
+  if (!command.flags.empty()) {
+    out += "\n" + style.bold("Flags:") + "\n";
+    size_t width = 0;
+    for (const Flag& flag : command.flags) width = std::max(width, flag_words(flag).size());
+    for (const Flag& flag : command.flags) {
+      std::string help = flag.help;
+      if (!flag.choices.empty()) help += fmt::format(" ({})", fmt::join(flag.choices, ", "));
+      out += fmt::format("  {:<{}}  {}\n", flag_words(flag), width, wrapped(help, width + 4));
+    }
+  }
+  return out;
+}
+
+std::string overview_text(const std::vector<Command>& commands, const TextStyle& style) {
+  std::string out = fmt::format(
+      "Vesta shows where CPU time, waiting time, memory and locks go.\n\n{} vesta COMMAND "
+      "[ARGUMENTS] [FLAGS]\n\n{}\n",
+      style.bold("Usage:"), style.bold("Commands:"));
+  size_t width = 0;
+  for (const Command& command : commands) width = std::max(width, command.name.size());
+  for (const Command& command : commands) {
+    out += fmt::format("  {}{}  {}\n", style.bold(command.name),
+                       std::string(width - command.name.size(), ' '), command.summary);
+  }
+  out += fmt::format(
+      "\n{}\n  vesta top cpu.pb.gz                         {}\n  vesta top "
+      "http://localhost:6060/debug/pprof/profile?seconds=5\n"
+      "  vesta flame recording.jfr --type alloc\n  vesta diff before.pb.gz after.pb.gz -o "
+      "diff.svg\n  vesta convert perf.txt -o perf.html\n"
+      "\nvesta COMMAND --help says more.\n",
+      style.bold("Examples:"), style.dim("# the hottest functions"));
+  return out;
+}
+
+}  // namespace vesta::cli

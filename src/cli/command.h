@@ -1,0 +1,70 @@
+// What a command is: a name, its flags as a table, and a function to run. Help, parsing, "did you
+// mean" and shell completion all come from that one table. Plain data; a Command is built once and
+// only read afterwards.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/console.h"
+
+namespace vesta::cli {
+
+enum ExitCode : int {
+  kOk = 0,
+  kFailure = 1,
+  kUsage = 2,
+  kThreshold = 3,
+  kNoData = 4,
+};
+
+struct Flag {
+  std::string name;   // without dashes
+  char letter = 0;    // short form, or 0
+  std::string value;  // what the value is called in help ("RE"); empty for a switch
+  std::string help;
+  std::vector<std::string> choices = {};  // the only values allowed; empty = any
+};
+
+// What was typed, checked against the table.
+class Arguments {
+ public:
+  std::vector<std::string> positional;
+
+  bool has(const std::string& flag) const { return values_.contains(flag); }
+  std::string get(const std::string& flag, const std::string& fallback = {}) const;
+  // kUsage unless the value is a whole number in the range.
+  Result<int64_t> integer(const std::string& flag, int64_t fallback, int64_t low,
+                          int64_t high) const;
+  // "2GiB", "512m".
+  Result<uint64_t> bytes(const std::string& flag, uint64_t fallback) const;
+  void set(const std::string& flag, std::string value) { values_[flag] = std::move(value); }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+struct Command {
+  std::string name;
+  std::string summary;    // one line for the list of commands
+  std::string arguments;  // "SOURCE…"
+  std::string description = {};
+  std::vector<std::string> examples = {};  // "vesta top cpu.pb.gz  # what it does"
+  size_t min_arguments = 0;
+  size_t max_arguments = SIZE_MAX;
+  std::vector<Flag> flags = {};
+  std::function<Result<int>(const Arguments&, Console&)> run = {};
+};
+
+// kUsage, with a suggestion, for a flag that the command does not have.
+Result<Arguments> parse_arguments(const Command& command, const std::vector<std::string>& words);
+
+std::string help_text(const Command& command, const TextStyle& style);
+std::string overview_text(const std::vector<Command>& commands, const TextStyle& style);
+
+}  // namespace vesta::cli

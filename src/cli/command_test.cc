@@ -1,0 +1,84 @@
+#include "cli/command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace vesta::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Command sample_command() {
+  Command c;
+  c.name = "show";
+  c.summary = "Shows things";
+  c.arguments = "SOURCE…";
+  c.examples = {"vesta show a.pb  # the whole of it"};
+  c.min_arguments = 1;
+  c.max_arguments = 2;
+  c.flags = {{"show-from", 0, "RE", "cut above"},
+             {"nodes", 'n', "N", "rows"},
+             {"cum", 'c', "", "sort by cumulative weight"},
+             {"output", 'o', "FORMAT", "how", {"text", "json"}}};
+  return c;
+}
+
+TEST(Arguments, FlagsMayStandAnywhere) {
+  const auto a =
+      parse_arguments(sample_command(), {"-n", "5", "x.pb", "--cum", "--output=json", "y.pb"});
+  ASSERT_TRUE(a.ok());
+  EXPECT_THAT(a->positional, ElementsAre("x.pb", "y.pb"));
+  EXPECT_EQ(a->get("nodes"), "5");
+  EXPECT_TRUE(a->has("cum"));
+  EXPECT_EQ(a->get("output"), "json");
+}
+
+TEST(Arguments, PprofsSpellingIsUnderstood) {
+  const auto a = parse_arguments(sample_command(), {"-show_from=main", "-cum", "-nodes=3", "x.pb"});
+  ASSERT_TRUE(a.ok()) << a.error().message;
+  EXPECT_EQ(a->get("show-from"), "main");
+  EXPECT_TRUE(a->has("cum"));
+  EXPECT_EQ(a->get("nodes"), "3");
+}
+
+TEST(Arguments, ShortFlagsTakeTheirValueWithoutASpace) {
+  EXPECT_EQ(parse_arguments(sample_command(), {"-n7", "x"})->get("nodes"), "7");
+}
+
+TEST(Arguments, EverythingAfterTwoDashesIsASource) {
+  EXPECT_THAT(parse_arguments(sample_command(), {"--", "--odd-name"})->positional,
+              ElementsAre("--odd-name"));
+  EXPECT_THAT(parse_arguments(sample_command(), {"-"})->positional, ElementsAre("-"));
+}
+
+TEST(Arguments, MistakesAreAnsweredWithAWayOut) {
+  const auto hint = [](const std::vector<std::string>& words) {
+    const auto a = parse_arguments(sample_command(), words);
+    EXPECT_FALSE(a.ok());
+    return a.ok() ? "" : a.error().message + " | " + a.error().hint;
+  };
+  EXPECT_THAT(hint({"--nodse", "5", "x"}), HasSubstr("did you mean --nodes?"));
+  EXPECT_THAT(hint({"-o", "jsno", "x"}), HasSubstr("did you mean json?"));
+  EXPECT_THAT(hint({"--cum=1", "x"}), HasSubstr("takes no value"));
+  EXPECT_THAT(hint({"x", "--nodes"}), HasSubstr("needs a value: N"));
+  EXPECT_THAT(hint({}), HasSubstr("needs SOURCE"));
+  EXPECT_THAT(hint({"a", "b", "c"}), HasSubstr("has no use for 'c'"));
+}
+
+TEST(Arguments, NumbersAreCheckedForRange) {
+  const auto a = parse_arguments(sample_command(), {"-n", "500", "x"});
+  EXPECT_EQ(*a->integer("nodes", 1, 0, 1000), 500);
+  EXPECT_EQ(a->integer("nodes", 1, 0, 100).error().code, ErrorCode::kUsage);
+  EXPECT_EQ(*a->integer("other", 42, 0, 100), 42);
+}
+
+TEST(Help, ShowsUsageExamplesAndEveryFlag) {
+  const std::string help = help_text(sample_command(), TextStyle());
+  EXPECT_THAT(help, HasSubstr("Usage: vesta show SOURCE… [FLAGS]"));
+  EXPECT_THAT(help, HasSubstr("vesta show a.pb  # the whole of it"));
+  for (const Flag& flag : sample_command().flags) EXPECT_THAT(help, HasSubstr("--" + flag.name));
+}
+
+}  // namespace
+}  // namespace vesta::cli

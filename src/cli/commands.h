@@ -1,0 +1,27 @@
+// The registry of commands: one function per file under commands/, one line each in commands.cc.
+#pragma once
+
+#include <vector>
+
+#include "cli/command.h"
+
+namespace vesta::cli {
+
+Command top_command();
+Command tree_command();
+Command peek_command();
+Command traces_command();
+Command list_command();
+Command flame_command();
+Command labels_command();
+Command types_command();
+Command diff_command();
+Command merge_command();
+Command convert_command();
+Command completion_command();
+Command version_command();
+
+// In the order in which help shows them.
+std::vector<Command> all_commands();
+
+}  // namespace vesta::cli

@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/common_flags.h"
+#include "cli/source.h"
+#include "formats/registry.h"
+
+namespace vesta::cli {
+namespace {
+
+Result<std::string> draw(const ProfileBatch& batch, const PictureFormat& format,
+                         const Arguments& arguments) {
+  VESTA_ASSIGN(const TypeInfo type, find_type(list_types(batch), arguments.get("type")));
+  const auto shared = std::make_shared<const ProfileBatch>(batch);
+  const MergedProfile profile = select_type(shared, type);
+  if (profile.samples.empty())
+    return Error{ErrorCode::kNoData, fmt::format("no samples of type {}", type.type), ""};
+  VESTA_ASSIGN(const FrameProfile frames, resolve_frames(profile, frame_options_of(arguments)));
+  PictureOptions options;
+  options.title = arguments.get("title", arguments.positional[0]);
+  options.inverted = arguments.has("inverted");
+  return draw_flamegraph(frames, format, options);
+}
+
+bool has_filters(const Arguments& arguments) {
+  for (const Flag& flag : filter_flags()) {
+    if (flag.name != "type" && arguments.has(flag.name)) return true;
+  }
+  return arguments.has("inverted");
+}
+
+Result<int> run(const Arguments& arguments, Console& console) {
+  const std::string path = arguments.get("output");
+  if (path.empty())
+    return Error{ErrorCode::kUsage, "convert needs -o FILE", "for example: -o flame.html"};
+  VESTA_ASSIGN(const auto batch, load_sources(arguments.positional, arguments, console));
+  std::string bytes;
+  if (const PictureFormat* picture = picture_format_for_path(path)) {
+    VESTA_ASSIGN(bytes, draw(*batch, *picture, arguments));
+  } else {
+    if (has_filters(arguments)) {
+      return Error{
+          ErrorCode::kUsage,
+          "filters apply to pictures (.svg, .html) only: other files keep the whole profile",
+          "leave the filters out, and give them to the command that reads the result"};
+    }
+    EncodeOptions options;
+    options.type = arguments.get("type");
+    options.format = arguments.get("to");
+    VESTA_ASSIGN(bytes, encode_for_path(*batch, path, options));
+  }
+  VESTA_TRY(write_file(path, bytes));
+  if (path != "-") console.note(fmt::format("wrote {}", path));
+  return kOk;
+}
+
+}  // namespace
+
+Command convert_command() {
+  Command c;
+  c.name = "convert";
+  c.summary = "A profile in another format, or as a picture";
+  c.arguments = "SOURCE…";
+  c.description = "The ending of the output chooses the format: " + writable_endings() + ".";
+  c.examples = {"vesta convert recording.jfr -o cpu.pb.gz", "vesta convert cpu.pb.gz -o flame.html",
+                "vesta convert perf.txt -o - --to folded  # to standard output",
+                "vesta convert heap.pb.gz -t inuse_space -o heap.svg"};
+  c.min_arguments = 1;
+  c.flags = with_flags({{"output", 'o', "FILE", "where to write, - for standard output"},
+                        {"to", 0, "FORMAT", "format to write when the ending does not tell",
+                         writable_format_names()},
+                        {"title", 0, "TEXT", "heading of a picture"},
+                        {"inverted", 'i', "", "picture: functions first, their callers below"}},
+                       {filter_flags(), input_flags()});
+  c.run = run;
+  return c;
+}
+
+}  // namespace vesta::cli

@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/common_flags.h"
+#include "cli/source.h"
+#include "formats/registry.h"
+
+namespace vesta::cli {
+namespace {
+
+constexpr size_t kRows = 40;
+
+Result<int> draw(const FrameProfile& frames, const std::string& path, const Arguments& arguments,
+                 Console& console) {
+  const PictureFormat* format = picture_format_for_path(path);
+  if (format == nullptr) {
+    return Error{ErrorCode::kUsage, fmt::format("cannot write a difference to {}", path),
+                 "-o is text, json, csv, or a file that ends in .svg or .html"};
+  }
+  PictureOptions options;
+  options.title = fmt::format("{} → {}", arguments.positional[0], arguments.positional[1]);
+  VESTA_TRY(write_file(path, draw_flamegraph(frames, *format, options)));
+  console.note(fmt::format("wrote {}", path));
+  return kOk;
+}
+
+Result<int> run(const Arguments& given, Console& console) {
+  Arguments arguments = given;
+  const std::string output = arguments.get("output", "text");
+  const bool to_file = output != "text" && output != "json" && output != "csv";
+  VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kRows));
+  VESTA_ASSIGN(const ProfileBatch before, load_source(arguments.positional[0], arguments));
+  VESTA_ASSIGN(const ProfileBatch after, load_source(arguments.positional[1], arguments));
+  const std::string mode = arguments.get("mode", "absolute");
+  const DiffScale scale = mode == "normalized" ? DiffScale::kNormalized : DiffScale::kAbsolute;
+  VESTA_ASSIGN(const FrameProfile frames, compare_profiles(before, after, arguments.get("type"),
+                                                           scale, frame_options_of(arguments)));
+  if (frames.weights.empty())
+    return Error{ErrorCode::kNoData, "neither profile has samples that pass the filters", ""};
+  if (to_file) return draw(frames, output, arguments, console);
+  const DiffOrder order = mode == "relative" ? DiffOrder::kRelative : DiffOrder::kAbsolute;
+  VESTA_TRY(
+      console.print(diff_report(frames, diff_table(frames, order_of(arguments)), order, options)));
+  return kOk;
+}
+
+}  // namespace
+
+Command diff_command() {
+  Command c;
+  c.name = "diff";
+  c.summary = "What changed between two profiles: the functions that got slower first";
+  c.arguments = "BEFORE AFTER";
+  c.description =
+      "Modes: absolute compares values as they are; relative sorts by the change against each "
+      "function's own baseline; normalized "
+      "first scales AFTER to the total of BEFORE, for runs of different length or load.";
+  c.examples = {
+      "vesta diff before.pb.gz after.pb.gz",
+      "vesta diff --mode normalized monday.pb.gz tuesday.pb.gz",
+      "vesta diff before.jfr after.jfr -t alloc -o diff.html  # differential flame graph"};
+  c.min_arguments = 2;
+  c.max_arguments = 2;
+  c.flags = with_flags(
+      {{"mode",
+        'm',
+        "MODE",
+        "how to compare (default absolute)",
+        {"absolute", "relative", "normalized"}},
+       {"cum", 'c', "", "sort by change of cumulative weight"},
+       {"output", 'o', "OUT", "text, json, csv, or a file: diff.svg, diff.html (default text)"},
+       {"unit", 'u', "UNIT", "print values in this unit: ms, s, MB …"},
+       {"nodes", 'n', "N", "show at most N rows; 0 = all. What is left out is said"},
+       {"min-share", 0, "PERCENT", "leave out rows below this share of the larger total"}},
+      {filter_flags(), input_flags()});
+  c.run = run;
+  return c;
+}
+
+}  // namespace vesta::cli

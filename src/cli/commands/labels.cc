@@ -1,0 +1,32 @@
+#include "cli/commands.h"
+#include "cli/common_flags.h"
+#include "cli/source.h"
+
+namespace vesta::cli {
+namespace {
+
+constexpr size_t kValues = 20;
+
+Result<int> run(const Arguments& arguments, Console& console) {
+  VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kValues));
+  VESTA_ASSIGN(const MergedProfile profile, load_profile(arguments, console));
+  VESTA_TRY(console.print(labels_report(profile, summarize_labels(profile), options)));
+  return kOk;
+}
+
+}  // namespace
+
+Command labels_command() {
+  Command c;
+  c.name = "labels";
+  c.summary = "Which labels the samples have, and how much each value weighs";
+  c.arguments = "SOURCE…";
+  c.examples = {"vesta labels cpu.pb.gz", "vesta labels recording.jfr -t wall -o json"};
+  c.min_arguments = 1;
+  c.flags = with_flags({{"type", 't', "TYPE", "profile type, as in vesta top"}},
+                       {report_flags(), input_flags()});
+  c.run = run;
+  return c;
+}
+
+}  // namespace vesta::cli

@@ -1,0 +1,32 @@
+#include "cli/commands.h"
+#include "cli/common_flags.h"
+#include "cli/source.h"
+
+namespace vesta::cli {
+namespace {
+
+constexpr size_t kRows = 50;
+
+Result<int> run(const Arguments& arguments, Console& console) {
+  VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kRows));
+  VESTA_ASSIGN(const MergedProfile profile, load_profile(arguments, console));
+  VESTA_ASSIGN(const FrameProfile frames, resolve_frames(profile, frame_options_of(arguments)));
+  return print_report(frames, traces_report(frames, options), console);
+}
+
+}  // namespace
+
+Command traces_command() {
+  Command c;
+  c.name = "traces";
+  c.summary = "Every stack with its weight and labels, heaviest first";
+  c.arguments = "SOURCE…";
+  c.examples = {"vesta traces --tag-focus request=slow cpu.pb.gz",
+                "vesta traces -n 0 cpu.pb.gz  # all of them"};
+  c.min_arguments = 1;
+  c.flags = with_flags({}, {filter_flags(), report_flags(), input_flags()});
+  c.run = run;
+  return c;
+}
+
+}  // namespace vesta::cli

@@ -1,0 +1,36 @@
+// Where a command writes: results to `out`, everything else to `err`, each with colours only when
+// it is a terminal. Injected, so that tests can look at what was printed. Not thread-safe.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "formats/table/text_style.h"
+
+namespace vesta::cli {
+
+class Console {
+ public:
+  Console(std::FILE* out, std::FILE* err);
+
+  const TextStyle& out_style() const { return out_style_; }
+  const TextStyle& err_style() const { return err_style_; }
+  // "always", "never" or "auto", from --color.
+  void set_color(std::string_view when);
+
+  // kIo when nobody reads any more, or the disk is full.
+  Status print(std::string_view text);
+  void note(std::string_view text);
+  // "vesta: …" with the hint on a line of its own.
+  void error(const Error& error);
+
+ private:
+  std::FILE* out_;
+  std::FILE* err_;
+  TextStyle out_style_;
+  TextStyle err_style_;
+};
+
+}  // namespace vesta::cli

@@ -1,0 +1,30 @@
+// Where profiles come from: a file, standard input, or a URL that serves pprof. Plain functions;
+// the only I/O of the reports.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "profile/frame_profile.h"
+#include "profile/merged_profile.h"
+#include "profile/profile.h"
+
+namespace vesta::cli {
+
+// One source. Errors carry its name.
+Result<ProfileBatch> load_source(const std::string& source, const Arguments& arguments);
+
+// Several sources are merged into one, and `--base`, when given, is subtracted.
+Result<std::shared_ptr<const ProfileBatch>> load_sources(const std::vector<std::string>& sources,
+                                                         const Arguments& arguments,
+                                                         Console& console);
+
+// The sources' profile of the type that the flags ask for. kNoData when it has no samples.
+Result<MergedProfile> load_profile(const Arguments& arguments, Console& console);
+
+// Prints a report; kNoData, with a note, when the filters left nothing to report on.
+Result<int> print_report(const FrameProfile& frames, const std::string& report, Console& console);
+
+}  // namespace vesta::cli

@@ -1,0 +1,48 @@
+// The formats by name: which one some bytes are in, how to read them, which one a file name asks
+// for, how to write it. One line per format in registry.cc. Plain functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "formats/common/read_options.h"
+#include "profile/frame_profile.h"
+#include "profile/profile.h"
+
+namespace vesta {
+
+// Decompresses (gzip, zstd) and reads. The format is recognised by content, never by name, unless
+// `format_name` says it.
+Result<ProfileBatch> read_profile(std::string_view bytes, std::string_view format_name,
+                                  const ReadOptions& options);
+
+struct EncodeOptions {
+  std::string type;    // for formats that hold one type only; empty = the default one
+  std::string format;  // wins over the ending of the path
+};
+
+// The batch in the format that the path's ending stands for; ".gz" and ".zst" compress. kUsage when
+// no format has that ending.
+Result<std::string> encode_for_path(const ProfileBatch& batch, std::string_view path,
+                                    const EncodeOptions& options);
+
+// Pictures are drawn from frames rather than from a batch, because they show one type, filtered, or
+// a difference.
+enum class PictureFormat { kSvg, kHtml };
+const PictureFormat* picture_format_for_path(std::string_view path);
+
+struct PictureOptions {
+  std::string title;
+  bool inverted = false;
+};
+std::string draw_flamegraph(const FrameProfile& profile, PictureFormat format,
+                            const PictureOptions& options);
+
+std::vector<std::string> readable_format_names();
+std::vector<std::string> writable_format_names();
+// ".pb.gz, .folded, …" for help texts.
+std::string writable_endings();
+
+}  // namespace vesta

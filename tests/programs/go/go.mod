@@ -1,0 +1,3 @@
+module vesta.example/burn
+
+go 1.19

@@ -1,0 +1,120 @@
+// How quick the flame graph page is, in a real browser. Prints a markdown table.
+//   node bench/html_flame_bench.mjs [frames, default 100000] [runs, default 5]
+// Needs the binary (VESTA, default build/vesta), Chromium and the packages of tests/browser (tests/browser/run
+// installs them).
+import { statSync } from 'node:fs';
+import { launch, makeFolder, open } from '../tests/browser/harness.mjs';
+import { makeLarge } from '../tests/browser/profiles.mjs';
+
+const quick = process.env.VESTA_BENCH_QUICK === '1';
+const frames = Number(process.argv[2] ?? (quick ? 10_000 : 100_000));
+const runs = Number(process.argv[3] ?? (quick ? 2 : 5));
+const ZOOMS = quick ? 8 : 40;
+
+function quantile(values, share) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+}
+
+// From the event to the frame that shows its effect.
+async function latencies(page, type, act) {
+  await page.evaluate((name) => {
+    window.latencies = [];
+    window.record = (event) => {
+      const begin = event.timeStamp;
+      requestAnimationFrame(() => {
+        const { port1, port2 } = new MessageChannel(); // runs after the frame is painted
+        port1.onmessage = () => window.latencies.push(performance.now() - begin);
+        port2.postMessage(0);
+      });
+    };
+    document.addEventListener(name, window.record, true);
+  }, type);
+  await act();
+  await page.waitForTimeout(100);
+  return page.evaluate((name) => {
+    document.removeEventListener(name, window.record, true);
+    return window.latencies;
+  }, type);
+}
+
+// Gaps between frames while zooms glide.
+async function frameGaps(page, act) {
+  await page.evaluate(() => {
+    window.gaps = [];
+    let last = performance.now();
+    const step = (now) => {
+      window.gaps.push(now - last);
+      last = now;
+      if (window.gaps) requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+  });
+  await act();
+  return page.evaluate(() => {
+    const { gaps } = window;
+    window.gaps = null;
+    return gaps.slice(1);
+  });
+}
+
+async function zoomInAndOut(page, pause) {
+  const box = await page.locator('#stage').boundingBox();
+  for (let i = 0; i < ZOOMS; i++) {
+    const row = 1 + i % 12;
+    await page.mouse.click(box.x + box.width * ((i * 0.37 + 0.11) % 1), box.y + row * 20 + 10);
+    await page.waitForTimeout(pause);
+    if (i % 4 === 3) await page.keyboard.press('0');
+  }
+}
+
+const folder = makeFolder();
+const browser = await launch();
+try {
+  const file = folder.convert(makeLarge(frames), 'bench.html');
+  const size = { width: 1440, height: 900 };
+  const drawn = [];
+  const script = [];
+  for (let i = 0; i < runs; i++) {
+    const page = await open(browser, file, size);
+    const marks = await page.evaluate(() => Object.fromEntries(
+      performance.getEntriesByType('mark').map(({ name, startTime }) => [name, startTime])));
+    drawn.push(marks['vesta-drawn']);
+    script.push(marks['vesta-drawn'] - marks['vesta-start']);
+    await page.context().close();
+  }
+  const still = await open(browser, file, size);
+  const zooms = await latencies(still, 'pointerup', () => zoomInAndOut(still, 30));
+  const hovers = await latencies(still, 'pointermove', async () => {
+    for (let i = 0; i < 100; i++) await still.mouse.move(20 + i * 13, 250 + (i * 7) % 400);
+  });
+  const keystrokes = await latencies(still, 'input', async () => {
+    await still.focus('#query');
+    await still.keyboard.type('component42<acme', { delay: 40 });
+  });
+  await still.fill('#query', '');
+  const inverts = await latencies(still, 'keydown', async () => {
+    await still.focus('#stage');
+    await still.keyboard.press('i');
+  });
+  await still.context().close();
+  const gliding = await open(browser, file, { ...size, reducedMotion: 'no-preference' });
+  const gaps = await frameGaps(gliding, () => zoomInAndOut(gliding, 160));
+  await gliding.context().close();
+
+  const ms = (value) => `${value.toFixed(1)} ms`;
+  const row = (what, values) => `| ${what} | ${ms(quantile(values, 0.5))} | ${ms(quantile(values, 0.95))} | ${values.length} |`;
+  console.log(`HTML flame graph, ${frames.toLocaleString('en-US')} frames, ` +
+      `${(statSync(file).size / 1e6).toFixed(2)} MB, ${browser.browserType().name()} ${browser.version()}\n`);
+  console.log('| What | p50 | p95 | n |\n|---|---|---|---|');
+  console.log(row('navigation to first complete draw', drawn));
+  console.log(row('of it: decode, lay out, draw', script));
+  console.log(row('click to zoomed frame on screen', zooms));
+  console.log(row('time between frames while zooms glide', gaps));
+  console.log(row('pointer to details and tooltip', hovers));
+  console.log(row('keystroke in the search to result', keystrokes));
+  console.log(row('turn bottom-up', inverts));
+} finally {
+  await browser.close();
+  folder.remove();
+}

@@ -31,6 +31,12 @@ bool has_gauge(const ProfileBatch& batch) {
 
 }  // namespace
 
+std::string source_title(const std::string& source) {
+  if (source == "-") return "standard input";
+  if (is_url(source)) return source.substr(0, source.find('?'));
+  return source.substr(source.rfind('/') + 1);
+}
+
 Result<ProfileBatch> load_source(const std::string& source, const Arguments& arguments) {
   VESTA_ASSIGN(const ReadOptions options, read_options_of(arguments));
   auto file = load_bytes(source, options);

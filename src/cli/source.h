@@ -13,6 +13,10 @@
 
 namespace vesta::cli {
 
+// What a picture of the source is called: a file without its folders, a URL without its query.
+// Pictures are passed around, and folders may tell more than their owner likes.
+std::string source_title(const std::string& source);
+
 // One source. Errors carry its name.
 Result<ProfileBatch> load_source(const std::string& source, const Arguments& arguments);
 

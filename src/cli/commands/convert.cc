@@ -18,7 +18,7 @@ Result<std::string> draw(const ProfileBatch& batch, const PictureFormat& format,
     return Error{ErrorCode::kNoData, fmt::format("no samples of type {}", type.type), ""};
   VESTA_ASSIGN(const FrameProfile frames, resolve_frames(profile, frame_options_of(arguments)));
   PictureOptions options;
-  options.title = arguments.get("title", arguments.positional[0]);
+  options.title = arguments.get("title", source_title(arguments.positional[0]));
   options.inverted = arguments.has("inverted");
   return draw_flamegraph(frames, format, options);
 }

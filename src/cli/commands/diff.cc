@@ -19,7 +19,8 @@ Result<int> draw(const FrameProfile& frames, const std::string& path, const Argu
                  "-o is text, json, csv, or a file that ends in .svg or .html"};
   }
   PictureOptions options;
-  options.title = fmt::format("{} → {}", arguments.positional[0], arguments.positional[1]);
+  options.title = fmt::format("{} → {}", source_title(arguments.positional[0]),
+                              source_title(arguments.positional[1]));
   VESTA_TRY(write_file(path, draw_flamegraph(frames, *format, options)));
   console.note(fmt::format("wrote {}", path));
   return kOk;

@@ -23,13 +23,17 @@
 #include "profile/call_tree.h"
 #include "profile/merge.h"
 #include "profile/merged_profile.h"
+#include "profile/transform.h"
 
 namespace vesta {
 namespace {
 
 using Recognise = bool (*)(std::string_view);
 using Read = Result<ProfileBatch> (*)(std::string_view, const ReadOptions&);
-using Write = Result<std::string> (*)(const ProfileBatch&, const EncodeOptions&);
+using Write = std::string (*)(const ProfileBatch&);
+
+// How much of a batch fits into a file of the format.
+enum class Holds { kEverything, kOneProfile, kOneType };
 
 struct Format {
   std::string_view name;
@@ -37,28 +41,8 @@ struct Format {
   Recognise recognise;
   Read read;
   Write write;
+  Holds holds;
 };
-
-// Where a type is within a batch.
-struct TypePlace {
-  size_t profile = 0;
-  size_t type = 0;
-};
-
-Result<TypePlace> place_of(const ProfileBatch& batch, const std::string& word) {
-  VESTA_ASSIGN(const TypeInfo wanted, find_type(list_types(batch), word));
-  for (size_t i = 0; i < batch.profiles.size(); ++i) {
-    const Profile& p = batch.profiles[i];
-    for (size_t type = 0; type < p.sample_types.size(); ++type) {
-      if (batch.dictionary.string(p.sample_types[type].type) == wanted.type &&
-          batch.dictionary.string(p.sample_types[type].unit) == wanted.unit &&
-          batch.dictionary.string(p.name) == wanted.name) {
-        return TypePlace{i, type};
-      }
-    }
-  }
-  return Error{ErrorCode::kNoData, "the profile has no sample types", ""};
-}
 
 // One profile of all, within 2 GiB of values: a file with very many profiles of different types
 // would grow with their square.
@@ -72,58 +56,19 @@ Result<ProfileBatch> flattened(ProfileBatch batch) {
   return flatten(std::move(batch));
 }
 
-// Formats that hold one type get all profiles of the batch that have it, added up.
-Result<std::string> write_one_type(const ProfileBatch& batch, const EncodeOptions& options,
-                                   std::string (*write)(const ProfileBatch&, size_t type)) {
-  if (batch.profiles.size() == 1) {
-    VESTA_ASSIGN(const TypePlace place, place_of(batch, options.type));
-    return write(batch, place.type);
-  }
-  VESTA_ASSIGN(const TypeInfo wanted, find_type(list_types(batch), options.type));
-  ProfileBatch same_name = batch;
-  std::erase_if(same_name.profiles, [&](const Profile& p) {
-    return same_name.dictionary.string(p.name) != wanted.name;
-  });
-  VESTA_ASSIGN(const ProfileBatch flat, flattened(std::move(same_name)));
-  VESTA_ASSIGN(const TypePlace place, place_of(flat, wanted.type + ":" + wanted.unit));
-  return write(flat, place.type);
-}
-
 const std::array kFormats = {
-    Format{"pprof", ".pb.gz", looks_like_pprof, read_pprof,
-           [](const ProfileBatch& b, const EncodeOptions&) -> Result<std::string> {
-             if (b.profiles.size() == 1 && !b.profiles[0].resource) return write_pprof(b);
-             VESTA_ASSIGN(const ProfileBatch flat, flattened(b));
-             return write_pprof(flat);
-           }},
+    Format{"pprof", ".pb.gz", looks_like_pprof, read_pprof, write_pprof, Holds::kOneProfile},
     Format{"folded", ".folded", looks_like_folded, read_folded,
-           [](const ProfileBatch& b, const EncodeOptions& o) {
-             return write_one_type(b, o, [](const ProfileBatch& batch, size_t type) {
-               return write_folded(batch, type);
-             });
-           }},
+           [](const ProfileBatch& batch) { return write_folded(batch); }, Holds::kOneType},
     Format{"speedscope", ".speedscope.json", looks_like_speedscope, read_speedscope,
-           [](const ProfileBatch& b, const EncodeOptions&) -> Result<std::string> {
-             return write_speedscope(b);
-           }},
-    Format{"otlp", ".otlp", looks_like_otlp, read_otlp,
-           [](const ProfileBatch& b, const EncodeOptions&) -> Result<std::string> {
-             return write_otlp(b);
-           }},
-    Format{"otlp-json", ".otlp.json", looks_like_otlp_json, read_otlp_json,
-           [](const ProfileBatch& b, const EncodeOptions&) -> Result<std::string> {
-             return write_otlp_json(b);
-           }},
+           [](const ProfileBatch& batch) { return write_speedscope(batch); }, Holds::kEverything},
+    Format{"otlp", ".otlp", looks_like_otlp, read_otlp, write_otlp, Holds::kEverything},
+    Format{"otlp-json", ".otlp.json", looks_like_otlp_json, read_otlp_json, write_otlp_json,
+           Holds::kEverything},
     Format{"flamebearer", ".flamebearer.json", looks_like_flamebearer, read_flamebearer,
-           [](const ProfileBatch& b, const EncodeOptions& o) {
-             return write_one_type(b, o, [](const ProfileBatch& batch, size_t type) {
-               FlamebearerOptions flamebearer;
-               flamebearer.type = type;
-               return write_flamebearer(batch, flamebearer);
-             });
-           }},
-    Format{"jfr", "", looks_like_jfr, read_jfr, nullptr},
-    Format{"perf-script", "", looks_like_perfscript, read_perfscript, nullptr},
+           [](const ProfileBatch& batch) { return write_flamebearer(batch); }, Holds::kOneType},
+    Format{"jfr", "", looks_like_jfr, read_jfr, nullptr, Holds::kEverything},
+    Format{"perf-script", "", looks_like_perfscript, read_perfscript, nullptr, Holds::kEverything},
 };
 
 // Endings that people use for the same thing.
@@ -221,6 +166,24 @@ Result<ProfileBatch> read_profile(std::string_view bytes, std::string_view forma
   return unknown_format(bytes);
 }
 
+namespace {
+
+// The part of the batch that the format holds and the user wants.
+Result<ProfileBatch> fitted(const ProfileBatch& batch, const Format& format,
+                            const std::string& type) {
+  ProfileBatch part;
+  if (format.holds == Holds::kOneType || !type.empty()) {
+    VESTA_ASSIGN(const TypeInfo wanted, find_type(list_types(batch), type));
+    part = only_type(batch, wanted);
+  } else {
+    part = batch;
+  }
+  if (format.holds == Holds::kEverything) return part;
+  return flattened(std::move(part));
+}
+
+}  // namespace
+
 Result<std::string> encode_for_path(const ProfileBatch& batch, std::string_view path,
                                     const EncodeOptions& options) {
   Target target = target_of(path);
@@ -233,7 +196,8 @@ Result<std::string> encode_for_path(const ProfileBatch& batch, std::string_view 
                  fmt::format("the ending of '{}' stands for no format that Vesta writes", path),
                  fmt::format("use one of {}, or --to FORMAT", writable_endings())};
   }
-  VESTA_ASSIGN(std::string bytes, target.format->write(batch, options));
+  VESTA_ASSIGN(const ProfileBatch fitting, fitted(batch, *target.format, options.type));
+  const std::string bytes = target.format->write(fitting);
   if (target.compression == Compression::kGzip) return gzip(bytes);
   if (target.compression == Compression::kZstd) return zstd(bytes);
   return bytes;

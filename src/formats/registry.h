@@ -19,7 +19,8 @@ Result<ProfileBatch> read_profile(std::string_view bytes, std::string_view forma
                                   const ReadOptions& options);
 
 struct EncodeOptions {
-  std::string type;    // for formats that hold one type only; empty = the default one
+  // Only this type; empty = all, or the default one where the format holds one only.
+  std::string type;
   std::string format;  // wins over the ending of the path
 };
 

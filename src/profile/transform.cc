@@ -74,4 +74,28 @@ void scale(Profile& profile, size_t type, double factor) {
   }
 }
 
+ProfileBatch only_type(ProfileBatch batch, const TypeInfo& type) {
+  const Dictionary& d = batch.dictionary;
+  std::vector<Profile> kept;
+  for (Profile& p : batch.profiles) {
+    if (d.string(p.name) != type.name) continue;
+    const auto column = std::ranges::find_if(p.sample_types, [&](const SampleType& t) {
+      return d.string(t.type) == type.type && d.string(t.unit) == type.unit;
+    });
+    if (column == p.sample_types.end()) continue;
+    const size_t types = p.sample_types.size();
+    const auto at = static_cast<size_t>(column - p.sample_types.begin());
+    p.sample_types = {*column};
+    p.default_type = 0;
+    for (size_t row = 0; row < p.samples.size(); ++row) {
+      p.samples.values[row] = p.samples.values[row * types + at];
+    }
+    p.samples.values.resize(p.samples.size());
+    retain_samples(p, [&](size_t row) { return p.samples.values[row] != 0; });
+    kept.push_back(std::move(p));
+  }
+  batch.profiles = std::move(kept);
+  return batch;
+}
+
 }  // namespace vesta

@@ -1,6 +1,7 @@
 // Arithmetic on whole profiles. Pure functions.
 #pragma once
 
+#include "profile/merged_profile.h"
 #include "profile/profile.h"
 
 namespace vesta {
@@ -15,6 +16,10 @@ ProfileBatch delta(const ProfileBatch& before, const ProfileBatch& after);
 // Multiplies every value of the given type, rounding to nearest; the total stays within half a unit
 // of exact, because the rounding error is carried from row to row. Values out of range saturate.
 void scale(Profile& profile, size_t type, double factor);
+
+// The batch with that type alone: other columns, profiles that lack it and rows that weigh nothing
+// are left out.
+ProfileBatch only_type(ProfileBatch batch, const TypeInfo& type);
 
 // Keeps the samples for which `keep(row)` holds.
 template <class Keep>

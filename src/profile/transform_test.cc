@@ -227,5 +227,28 @@ TEST(RetainTest, KeepsAllColumnsOfTheRowsThatStay) {
   }
 }
 
+TEST(OnlyTypeTest, KeepsTheColumnAndItsTotalAndNothingElse) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const ProfileBatch batch = test::random_batch(seed);
+    for (const TypeInfo& type : list_types(batch)) {
+      const ProfileBatch one = only_type(batch, type);
+      EXPECT_EQ(find_inconsistency(one), "");
+      const std::vector<TypeInfo> left = list_types(one);
+      ASSERT_EQ(left.size(), 1u);
+      EXPECT_EQ(left[0].id(), type.id());
+      EXPECT_EQ(left[0].total, type.total);
+      for (const Profile& p : one.profiles) {
+        for (const int64_t value : p.samples.values) EXPECT_NE(value, 0);
+      }
+    }
+  }
+}
+
+TEST(OnlyTypeTest, ATypeThatIsNotThereLeavesNothing) {
+  TypeInfo none;
+  none.type = "no such type";
+  EXPECT_TRUE(only_type(batch_from({{"main", 1}}), none).profiles.empty());
+}
+
 }  // namespace
 }  // namespace vesta

@@ -27,7 +27,7 @@ bool has_filters(const Arguments& arguments) {
   for (const Flag& flag : filter_flags()) {
     if (flag.name != "type" && arguments.has(flag.name)) return true;
   }
-  return arguments.has("inverted");
+  return arguments.has("inverted") || arguments.has("title");
 }
 
 Result<int> run(const Arguments& arguments, Console& console) {
@@ -42,7 +42,7 @@ Result<int> run(const Arguments& arguments, Console& console) {
     if (has_filters(arguments)) {
       return Error{
           ErrorCode::kUsage,
-          "filters apply to pictures (.svg, .html) only: other files keep the whole profile",
+          "filters and titles are for pictures (.svg, .html) only: other files keep all stacks",
           "leave the filters out, and give them to the command that reads the result"};
     }
     EncodeOptions options;

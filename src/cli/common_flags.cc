@@ -66,6 +66,11 @@ std::vector<Flag> global_flags() {
   };
 }
 
+std::vector<Flag> without(std::vector<Flag> flags, std::string_view name) {
+  std::erase_if(flags, [&](const Flag& flag) { return flag.name == name; });
+  return flags;
+}
+
 std::vector<Flag> with_flags(std::vector<Flag> own,
                              std::initializer_list<std::vector<Flag>> groups) {
   for (const std::vector<Flag>& group : groups) own.insert(own.end(), group.begin(), group.end());

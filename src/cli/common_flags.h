@@ -15,6 +15,9 @@ std::vector<Flag> filter_flags();  // type, focus … tag-ignore, granularity
 std::vector<Flag> report_flags();  // output, unit, nodes
 std::vector<Flag> global_flags();  // help, color
 
+// The group without a flag that means nothing to a command.
+std::vector<Flag> without(std::vector<Flag> flags, std::string_view name);
+
 // All of them in the order in which help shows them, after the command's own.
 std::vector<Flag> with_flags(std::vector<Flag> own,
                              std::initializer_list<std::vector<Flag>> groups);

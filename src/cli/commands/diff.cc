@@ -74,7 +74,7 @@ Command diff_command() {
        {"unit", 'u', "UNIT", "print values in this unit: ms, s, MB …"},
        {"nodes", 'n', "N", "show at most N rows; 0 = all. What is left out is said"},
        {"min-share", 0, "PERCENT", "leave out rows below this share of the larger total"}},
-      {filter_flags(), input_flags()});
+      {filter_flags(), without(input_flags(), "base")});
   c.run = run;
   return c;
 }

@@ -85,7 +85,7 @@ Command list_command() {
   c.min_arguments = 2;
   c.flags = with_flags({{"source-path", 0, "DIRS",
                          "folders to look for sources in, separated by colons (default .)"}},
-                       {filter_flags(), report_flags(), input_flags()});
+                       {without(filter_flags(), "granularity"), report_flags(), input_flags()});
   c.run = run;
   return c;
 }

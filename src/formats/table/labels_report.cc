@@ -7,63 +7,72 @@
 namespace vesta {
 namespace {
 
-// How many values of one label are shown before the rest is summed up: enough for hosts and
-// threads, not for request ids.
-size_t values_shown(const LabelKey& key, const ReportOptions& options) {
-  return options.max_rows == 0 ? key.values.size() : std::min(options.max_rows, key.values.size());
+// The values of one label that are shown: hosts and threads are few, request ids are not.
+using Shown = ShownRows<LabelValue>;
+
+Shown shown_values(const LabelKey& key, int64_t total, const ReportOptions& options) {
+  const double least = options.min_share * static_cast<double>(total);
+  Shown out;
+  for (const LabelValue& value : key.values) {
+    if (out.has_room(options) && static_cast<double>(saturating_abs(value.weight)) >= least) {
+      out.rows.push_back(value);
+    } else {
+      out.cut(value.weight);
+    }
+  }
+  return out;
 }
 
 std::string text(const MergedProfile& p, const std::vector<LabelKey>& keys,
                  const ReportOptions& options) {
   const int64_t total = total_of(p);
   const ValueFormat format(p.unit, options, 0, total);
-  std::string out = header_text(p);
+  std::string out = header_text(p) + losses_text(p.losses, options.style);
   if (keys.empty()) out += "No labels.\n";
   for (const LabelKey& key : keys) {
     out += options.style.bold(fmt::format("{}: {} of {} total, {} values", printable(key.key),
                                           format(key.weight), format(total),
                                           format_count(key.values.size()))) +
            "\n";
-    const size_t shown = values_shown(key, options);
-    for (size_t i = 0; i < shown; ++i) {
-      const LabelValue& value = key.values[i];
+    const Shown shown = shown_values(key, total, options);
+    for (const LabelValue& value : shown.rows) {
       out +=
           fmt::format("{:>10} {:>7}  {}\n", format(value.weight),
                       format_percent(static_cast<double>(value.weight), static_cast<double>(total)),
                       printable(value.value));
     }
-    int64_t cut = 0;
-    for (size_t i = shown; i < key.values.size(); ++i)
-      cut = saturating_add(cut, key.values[i].weight);
-    out += cut_text(key.values.size() - shown, cut, total, options.style);
+    out += cut_text(shown.cut_rows, shown.cut_weight, total, options.style);
   }
   return out;
 }
 
-std::string json(const MergedProfile& p, const std::vector<LabelKey>& keys) {
+std::string json(const MergedProfile& p, const std::vector<LabelKey>& keys,
+                 const ReportOptions& options) {
+  const int64_t total = total_of(p);
   JsonWriter out(1);
   out.begin_object();
-  write_json_header(out, p.type, p.unit, total_of(p), p.duration_ns, p.time_ns);
+  write_json_header(out, p.type, p.unit, total, p.duration_ns, p.time_ns);
   out.key("labels").begin_array();
   for (const LabelKey& key : keys) {
-    out.begin_object()
-        .field("key", key.key)
-        .field("weight", key.weight)
-        .key("values")
-        .begin_array();
-    for (const LabelValue& value : key.values) {
+    const Shown shown = shown_values(key, total, options);
+    out.begin_object().field("key", key.key).field("weight", key.weight);
+    out.key("values").begin_array();
+    for (const LabelValue& value : shown.rows) {
       out.begin_object().field("value", value.value).field("weight", value.weight).end_object();
     }
-    out.end_array().end_object();
+    out.end_array();
+    write_cut(out, shown.cut_rows, "weight", shown.cut_weight);
+    out.end_object();
   }
   out.end_array().end_object();
   return out.take() + "\n";
 }
 
-std::string csv(const std::vector<LabelKey>& keys) {
+std::string csv(const MergedProfile& p, const std::vector<LabelKey>& keys,
+                const ReportOptions& options) {
   std::string out = "key,value,weight\n";
   for (const LabelKey& key : keys) {
-    for (const LabelValue& value : key.values) {
+    for (const LabelValue& value : shown_values(key, total_of(p), options).rows) {
       out += fmt::format("{},{},{}\n", csv_field(key.key), csv_field(value.value), value.weight);
     }
   }
@@ -78,9 +87,9 @@ std::string labels_report(const MergedProfile& profile, const std::vector<LabelK
     case ReportFormat::kText:
       return text(profile, keys, options);
     case ReportFormat::kJson:
-      return json(profile, keys);
+      return json(profile, keys, options);
     case ReportFormat::kCsv:
-      return csv(keys);
+      return csv(profile, keys, options);
   }
   return {};
 }

@@ -82,38 +82,77 @@ std::string function_text(const FunctionLines& f, std::string_view source,
   return out;
 }
 
+// Positions of the functions that are shown.
+using Shown = ShownRows<size_t>;
+
+Shown shown_functions(const std::vector<FunctionLines>& functions, int64_t total,
+                      const ReportOptions& options) {
+  const double least = options.min_share * static_cast<double>(total);
+  Shown out;
+  for (size_t i = 0; i < functions.size(); ++i) {
+    if (out.has_room(options) && static_cast<double>(saturating_abs(functions[i].cum)) >= least) {
+      out.rows.push_back(i);
+    } else {
+      out.cut(functions[i].flat);
+    }
+  }
+  return out;
+}
+
+std::string text(const MergedProfile& p, const std::vector<FunctionLines>& functions,
+                 const std::vector<std::string>& sources, const Shown& shown,
+                 const ReportOptions& options) {
+  const int64_t total = total_of(p);
+  int64_t smallest = 0;
+  for (const size_t i : shown.rows) {
+    for (const auto& [number, weight] : functions[i].lines) {
+      const int64_t value = saturating_abs(weight.flat != 0 ? weight.flat : weight.cum);
+      if (value > 0 && (smallest == 0 || value < smallest)) smallest = value;
+    }
+  }
+  const ValueFormat format(p.unit, options, smallest, total);
+  std::string out =
+      fmt::format("Total: {}\n", format(total)) + losses_text(p.losses, options.style);
+  for (const size_t i : shown.rows) {
+    out +=
+        function_text(functions[i], sources[i], format, static_cast<double>(total), options.style);
+  }
+  return out + cut_text(shown.cut_rows, shown.cut_weight, total, options.style);
+}
+
 std::string json(const MergedProfile& p, const std::vector<FunctionLines>& functions,
-                 const std::vector<std::string>& sources) {
+                 const std::vector<std::string>& sources, const Shown& shown) {
   JsonWriter out(1);
   out.begin_object();
   write_json_header(out, p.type, p.unit, total_of(p), p.duration_ns, p.time_ns);
   out.key("functions").begin_array();
-  for (size_t i = 0; i < functions.size(); ++i) {
+  for (const size_t i : shown.rows) {
     const FunctionLines& f = functions[i];
-    const std::vector<std::string_view> text = split_lines(sources[i]);
-    out.begin_object()
-        .field("name", f.function)
-        .field("file", f.file)
-        .field("start_line", f.start_line);
-    out.field("flat", f.flat).field("cum", f.cum).key("lines").begin_array();
+    const std::vector<std::string_view> lines = split_lines(sources[i]);
+    out.begin_object().field("name", f.function).field("file", f.file);
+    out.field("start_line", f.start_line).field("flat", f.flat).field("cum", f.cum);
+    out.key("lines").begin_array();
     for (const auto& [number, weight] : f.lines) {
       out.begin_object().field("line", number).field("flat", weight.flat).field("cum", weight.cum);
-      if (number >= 1 && static_cast<size_t>(number) <= text.size())
-        out.field("text", text[static_cast<size_t>(number - 1)]);
+      if (number >= 1 && static_cast<size_t>(number) <= lines.size()) {
+        out.field("text", lines[static_cast<size_t>(number - 1)]);
+      }
       out.end_object();
     }
     out.end_array().end_object();
   }
-  out.end_array().end_object();
+  out.end_array();
+  write_cut(out, shown.cut_rows, "flat", shown.cut_weight);
+  out.end_object();
   return out.take() + "\n";
 }
 
-std::string csv(const std::vector<FunctionLines>& functions) {
+std::string csv(const std::vector<FunctionLines>& functions, const Shown& shown) {
   std::string out = "function,file,line,flat,cum\n";
-  for (const FunctionLines& f : functions) {
-    for (const auto& [number, weight] : f.lines) {
-      out += fmt::format("{},{},{},{},{}\n", csv_field(f.function), csv_field(f.file), number,
-                         weight.flat, weight.cum);
+  for (const size_t i : shown.rows) {
+    for (const auto& [number, weight] : functions[i].lines) {
+      out += fmt::format("{},{},{},{},{}\n", csv_field(functions[i].function),
+                         csv_field(functions[i].file), number, weight.flat, weight.cum);
     }
   }
   return out;
@@ -123,30 +162,16 @@ std::string csv(const std::vector<FunctionLines>& functions) {
 
 std::string list_report(const MergedProfile& profile, const std::vector<FunctionLines>& functions,
                         const std::vector<std::string>& sources, const ReportOptions& options) {
-  if (options.format == ReportFormat::kJson) return json(profile, functions, sources);
-  if (options.format == ReportFormat::kCsv) return csv(functions);
-  const int64_t total = total_of(profile);
-  int64_t smallest = 0;
-  for (const FunctionLines& f : functions) {
-    for (const auto& [number, weight] : f.lines) {
-      const int64_t value = saturating_abs(weight.flat != 0 ? weight.flat : weight.cum);
-      if (value > 0 && (smallest == 0 || value < smallest)) smallest = value;
-    }
+  const Shown shown = shown_functions(functions, total_of(profile), options);
+  switch (options.format) {
+    case ReportFormat::kText:
+      return text(profile, functions, sources, shown, options);
+    case ReportFormat::kJson:
+      return json(profile, functions, sources, shown);
+    case ReportFormat::kCsv:
+      return csv(functions, shown);
   }
-  const ValueFormat format(profile.unit, options, smallest, total);
-  std::string out = fmt::format("Total: {}\n", format(total));
-  for (size_t i = 0; i < functions.size(); ++i) {
-    if (options.max_rows != 0 && i >= options.max_rows) {
-      int64_t cut = 0;
-      for (size_t rest = i; rest < functions.size(); ++rest)
-        cut = saturating_add(cut, functions[rest].flat);
-      out += cut_text(functions.size() - i, cut, total, options.style);
-      break;
-    }
-    out +=
-        function_text(functions[i], sources[i], format, static_cast<double>(total), options.style);
-  }
-  return out;
+  return {};
 }
 
 }  // namespace vesta

@@ -43,8 +43,8 @@ std::string traces_report(const FrameProfile& profile, const ReportOptions& opti
 std::string tree_report(const FrameProfile& profile, const CallTree& tree, TreeDirection direction,
                         const ReportOptions& options);
 
-// Source code with the weight of each line; `read_source` gives a file's text, or nothing when it
-// is not at hand.
+// Source code with the weight of each line. `sources` has the text of each function's file, empty
+// where it is not at hand.
 std::string list_report(const MergedProfile& profile, const std::vector<FunctionLines>& functions,
                         const std::vector<std::string>& sources, const ReportOptions& options);
 

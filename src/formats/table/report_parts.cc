@@ -132,11 +132,15 @@ int64_t smallest_weight(const std::vector<TopRow>& rows) {
   return smallest;
 }
 
+void write_cut(JsonWriter& json, size_t rows, std::string_view weight_name, int64_t weight) {
+  json.key("cut").begin_object().field("rows", uint64_t{rows}).field(weight_name, weight);
+  json.end_object();
+}
+
 std::string finish_json(JsonWriter& json, const FrameProfile& profile, size_t cut_rows,
                         std::string_view weight_name, int64_t cut_weight) {
   json.end_array();
-  json.key("cut").begin_object().field("rows", uint64_t{cut_rows});
-  json.field(weight_name, cut_weight).end_object();
+  write_cut(json, cut_rows, weight_name, cut_weight);
   write_coverage(json, named_share(profile), profile.losses);
   json.end_object();
   return json.take() + "\n";

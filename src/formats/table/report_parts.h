@@ -68,6 +68,9 @@ ShownRows<TopRow> choose_rows(const FrameProfile& profile, const std::vector<Top
 // The smallest weight other than zero that the rows show; 0 when there is none.
 int64_t smallest_weight(const std::vector<TopRow>& rows);
 
+// "cut": {"rows": …, weight_name: …}
+void write_cut(JsonWriter& json, size_t rows, std::string_view weight_name, int64_t weight);
+
 // Closes the list of rows and the document: "cut" with the weight under `weight_name`, and
 // "coverage".
 std::string finish_json(JsonWriter& json, const FrameProfile& profile, size_t cut_rows,

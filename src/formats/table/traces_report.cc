@@ -22,9 +22,10 @@ std::vector<size_t> by_weight(const FrameProfile& p) {
 using Shown = ShownRows<size_t>;
 
 Shown shown_traces(const FrameProfile& p, const ReportOptions& options) {
+  const double least = options.min_share * static_cast<double>(p.total);
   Shown out;
   for (const size_t i : by_weight(p)) {
-    if (out.has_room(options)) {
+    if (out.has_room(options) && static_cast<double>(saturating_abs(p.weights[i].value)) >= least) {
       out.rows.push_back(i);
     } else {
       out.cut(p.weights[i].value);

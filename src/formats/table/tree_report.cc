@@ -11,6 +11,30 @@
 namespace vesta {
 namespace {
 
+// The heaviest nodes, up to the limit; a child is never heavier than its parent, so the choice is
+// closed upwards.
+std::vector<bool> choose_nodes(const FrameProfile& p, const CallTree& tree,
+                               const ReportOptions& options) {
+  const double least = options.min_share * static_cast<double>(p.total);
+  const auto weight = [&](uint32_t i) { return saturating_abs(tree.nodes[i].total); };
+  std::vector<uint32_t> order;
+  for (uint32_t i = 1; i < tree.nodes.size(); ++i) {
+    if (static_cast<double>(weight(i)) >= least) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return weight(a) > weight(b); });
+  std::vector<bool> chosen(tree.nodes.size());
+  chosen[0] = true;
+  size_t count = 0;
+  for (const uint32_t i : order) {
+    if (options.max_rows != 0 && count >= options.max_rows) break;
+    if (!chosen[tree.nodes[i].parent]) continue;
+    chosen[i] = true;
+    ++count;
+  }
+  return chosen;
+}
+
 // Walks the tree in order without recursion: a stack may be thousands of frames deep.
 class TreeText {
  public:
@@ -21,7 +45,8 @@ class TreeText {
         shows_self_(direction == TreeDirection::kTopDown),
         options_(options),
         format_(profile.unit, options, std::max<int64_t>(1, profile.total / 1000), profile.total),
-        shown_(choose()) {}
+        is_last_(tree.nodes.size()),
+        shown_(choose_nodes(profile, tree, options)) {}
 
   std::string text() {
     out_ = header_text(p_) + losses_text(p_.losses, options_.style);
@@ -47,30 +72,6 @@ class TreeText {
   }
 
  private:
-  // The heaviest nodes, up to the limit; a child is never heavier than its parent, so the choice is
-  // closed upwards.
-  std::vector<bool> choose() {
-    const double least = options_.min_share * static_cast<double>(p_.total);
-    std::vector<uint32_t> order;
-    for (uint32_t i = 1; i < tree_.nodes.size(); ++i) {
-      if (static_cast<double>(saturating_abs(tree_.nodes[i].total)) >= least) order.push_back(i);
-    }
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-      return saturating_abs(tree_.nodes[a].total) > saturating_abs(tree_.nodes[b].total);
-    });
-    std::vector<bool> chosen(tree_.nodes.size());
-    chosen[0] = true;
-    size_t count = 0;
-    for (const uint32_t i : order) {
-      if (options_.max_rows != 0 && count >= options_.max_rows) break;
-      if (!chosen[tree_.nodes[i].parent]) continue;
-      chosen[i] = true;
-      ++count;
-    }
-    is_last_.resize(tree_.nodes.size());
-    return chosen;
-  }
-
   void push_children(uint32_t at, const std::string& indent,
                      std::vector<std::pair<uint32_t, std::string>>& pending) {
     std::vector<uint32_t> shown;
@@ -139,28 +140,33 @@ class TreeText {
   std::string out_;
 };
 
-std::string json(const FrameProfile& p, const CallTree& tree) {
+std::string json(const FrameProfile& p, const CallTree& tree, const std::vector<bool>& chosen) {
   JsonWriter out(0);
   out.begin_object();
   write_json_header(out, p.type, p.unit, p.total, p.duration_ns, p.time_ns);
+  size_t cut_nodes = 0;
+  int64_t cut_self = 0;
   // A flat list with parents: deep trees would overflow the nesting limits of JSON readers.
   out.key("nodes").begin_array();
   for (size_t i = 0; i < tree.nodes.size(); ++i) {
     const CallTree::Node& node = tree.nodes[i];
+    if (!chosen[i]) {
+      ++cut_nodes;
+      cut_self = saturating_add(cut_self, node.self);
+      continue;
+    }
     out.begin_object().field("id", uint64_t{i});
     out.field("parent", node.parent == CallTree::kNone ? int64_t{-1} : int64_t{node.parent});
     out.field("name", i == 0 ? std::string("total") : display_name(p, node.frame.frame()));
     out.field("total", node.total).field("self", node.self).end_object();
   }
-  out.end_array();
-  write_coverage(out, named_share(p), p.losses);
-  out.end_object();
-  return out.take() + "\n";
+  return finish_json(out, p, cut_nodes, "self", cut_self);
 }
 
-std::string csv(const FrameProfile& p, const CallTree& tree) {
+std::string csv(const FrameProfile& p, const CallTree& tree, const std::vector<bool>& chosen) {
   std::string out = "id,parent,depth,total,self,name\n";
   for (size_t i = 0; i < tree.nodes.size(); ++i) {
+    if (!chosen[i]) continue;
     const CallTree::Node& node = tree.nodes[i];
     out += fmt::format("{},{},{},{},{},{}\n", i,
                        node.parent == CallTree::kNone ? -1 : static_cast<int64_t>(node.parent),
@@ -178,9 +184,9 @@ std::string tree_report(const FrameProfile& profile, const CallTree& tree, TreeD
     case ReportFormat::kText:
       return TreeText(profile, tree, direction, options).text();
     case ReportFormat::kJson:
-      return json(profile, tree);
+      return json(profile, tree, choose_nodes(profile, tree, options));
     case ReportFormat::kCsv:
-      return csv(profile, tree);
+      return csv(profile, tree, choose_nodes(profile, tree, options));
   }
   return {};
 }

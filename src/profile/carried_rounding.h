@@ -1,5 +1,5 @@
-// Scaling many numbers so that their sum stays right: what rounding takes from one number is given
-// to the next. Values, not shared between threads.
+// Turning many numbers into integers so that their sum stays right: what rounding takes from one
+// number is given to the next. Values, not shared between threads.
 #pragma once
 
 #include <cmath>
@@ -8,16 +8,16 @@
 
 namespace vesta {
 
-// Multiplies by a factor. The sum of the results is within half a unit of the exact one, unless a
-// result leaves the range of 64 bits and saturates.
-class CarriedScaling {
+// Rounds fractions. The sum of the results is within half a unit of the exact one, unless a result
+// leaves the range of 64 bits and saturates. A value that is not negative never becomes a negative
+// integer.
+class CarriedRounding {
  public:
-  explicit CarriedScaling(double factor) : factor_(factor) {}
-
-  int64_t operator()(int64_t value) {
+  int64_t operator()(double value) {
     constexpr double kLimit = 9223372036854775808.0;  // 2^63
-    const double exact = static_cast<double>(value) * factor_ + carry_;
-    const double rounded = std::round(exact);
+    const double exact = value + carry_;
+    // Not std::round, which would turn the -0.5 that a half may leave behind into -1.
+    const double rounded = std::floor(exact + 0.5);
     if (std::fabs(rounded) < kLimit) {
       carry_ = exact - rounded;
       return static_cast<int64_t>(rounded);
@@ -29,8 +29,19 @@ class CarriedScaling {
   }
 
  private:
+  double carry_ = 0;  // in [-0.5, 0.5)
+};
+
+// Multiplies by a factor.
+class CarriedScaling {
+ public:
+  explicit CarriedScaling(double factor) : factor_(factor) {}
+
+  int64_t operator()(int64_t value) { return rounding_(static_cast<double>(value) * factor_); }
+
+ private:
   double factor_;
-  double carry_ = 0;
+  CarriedRounding rounding_;
 };
 
 // Divides by a count, exactly.

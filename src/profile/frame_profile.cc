@@ -10,15 +10,11 @@
 #include "base/id_index.h"
 #include "base/table_hash.h"
 #include "profile/frame_filter.h"
+#include "profile/frame_name.h"
 #include "profile/source_path.h"
 
 namespace vesta {
 namespace {
-
-std::string_view base_name(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
 
 // The first string of a dictionary with the same text: a pprof table may hold a string twice, and
 // compilers may spell a path in several ways.

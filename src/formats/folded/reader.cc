@@ -12,7 +12,7 @@
 #include "formats/common/line_reader.h"
 #include "formats/common/name_cleaner.h"
 #include "formats/common/parse_error.h"
-#include "formats/common/rounding_carry.h"
+#include "profile/carried_rounding.h"
 #include "profile/dictionary_builder.h"
 #include "profile/sample_table.h"
 
@@ -142,7 +142,7 @@ class Reader {
       values[column] = sign * static_cast<int64_t>(value->whole);
       if (value->fraction != 0) {
         values[column] = saturating_add(
-            values[column], carries_[column].round(static_cast<double>(sign) * value->fraction));
+            values[column], carries_[column](static_cast<double>(sign) * value->fraction));
       }
     }
     // py-spy writes such lines for threads that it found without a frame: they are part of the
@@ -205,7 +205,7 @@ class Reader {
   DictionaryBuilder builder_;
   NameCleaner names_;
   size_t columns_ = 1;
-  std::array<RoundingCarry, 2> carries_;
+  std::array<CarriedRounding, 2> carries_;
   std::unordered_map<std::string_view, LocationId> frames_;  // keys point into the input
   std::vector<LocationId> stack_;                            // scratch
 };

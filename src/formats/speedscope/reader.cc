@@ -46,7 +46,7 @@ struct Header {
 struct Group {
   bool used = false;
   SampleTable table{1};
-  RoundingCarry carry;
+  CarriedRounding carry;
   double start_ns = 0;
   double end_ns = 0;
 };

@@ -27,7 +27,7 @@ std::optional<JsonNumber> difference(const JsonNumber& a, const JsonNumber& b) {
 }
 
 std::optional<int64_t> to_base_unit(const JsonNumber& number, int64_t factor,
-                                    RoundingCarry& carry) {
+                                    CarriedRounding& carry) {
   if (number.is_integer) {
     int64_t scaled = 0;
     if (__builtin_mul_overflow(number.integer, factor, &scaled)) return std::nullopt;
@@ -36,7 +36,7 @@ std::optional<int64_t> to_base_unit(const JsonNumber& number, int64_t factor,
   const double scaled = number.real * static_cast<double>(factor);
   constexpr double kLimit = 4611686018427387904.0;  // 2^62
   if (!(std::abs(scaled) < kLimit)) return std::nullopt;
-  return carry.round(scaled);
+  return carry(scaled);
 }
 
 }  // namespace vesta

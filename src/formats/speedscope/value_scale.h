@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "formats/common/json_document.h"
-#include "formats/common/rounding_carry.h"
+#include "profile/carried_rounding.h"
 
 namespace vesta {
 
@@ -24,6 +24,7 @@ std::optional<SpeedscopeUnit> parse_speedscope_unit(std::string_view name);
 std::optional<JsonNumber> difference(const JsonNumber& a, const JsonNumber& b);
 
 // The number in the base unit, fractions carried to the next; empty beyond 64 bits.
-std::optional<int64_t> to_base_unit(const JsonNumber& number, int64_t factor, RoundingCarry& carry);
+std::optional<int64_t> to_base_unit(const JsonNumber& number, int64_t factor,
+                                    CarriedRounding& carry);
 
 }  // namespace vesta

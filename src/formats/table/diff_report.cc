@@ -55,13 +55,12 @@ std::string with_sign(const ValueFormat& format, int64_t value) {
 
 std::string text(const FrameProfile& p, const Shown& shown, const ReportOptions& options) {
   const TextStyle& style = options.style;
-  int64_t smallest = 0;
+  SmallestWeight smallest;
   for (const DiffRow& row : shown.rows) {
-    const int64_t value = saturating_abs(row.flat_delta);
-    if (value > 0 && (smallest == 0 || value < smallest)) smallest = value;
+    smallest.see(row.flat_delta);
   }
   const int64_t largest = std::max(p.total, p.baseline_total);
-  const ValueFormat format(p.unit, options, smallest, largest);
+  const ValueFormat format(p.unit, options, smallest.value, largest);
   const int64_t delta = saturating_add(p.total, -p.baseline_total);
   std::string out =
       fmt::format("Type: {}\nTotal: {} before, {} after, {} ({})\n", printable(p.type),

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 
 #include "base/units.h"
 #include "formats/table/report.h"
@@ -12,25 +11,6 @@ namespace vesta {
 namespace {
 
 using Shown = ShownRows<TopRow>;
-
-// Edges by frame, looked up once: a search per node would be quadratic.
-struct EdgeIndex {
-  std::map<FrameId, std::vector<CallEdge>> callers;
-  std::map<FrameId, std::vector<CallEdge>> callees;
-
-  explicit EdgeIndex(const CallGraph& graph) {
-    for (const CallEdge& edge : graph.edges) {
-      callers[edge.to].push_back(edge);
-      callees[edge.from].push_back(edge);
-    }
-  }
-  static const std::vector<CallEdge>& of(const std::map<FrameId, std::vector<CallEdge>>& edges,
-                                         FrameId frame) {
-    static const std::vector<CallEdge> kNone;
-    const auto found = edges.find(frame);
-    return found == edges.end() ? kNone : found->second;
-  }
-};
 
 std::vector<TopRow> only_these(const std::vector<TopRow>& rows, const std::vector<FrameId>& only) {
   if (only.empty()) return rows;
@@ -48,7 +28,7 @@ std::string edge_line(const FrameProfile& p, const ValueFormat& format, const Ca
                      printable(display_name(p, other)), style.dim(edge.inlined ? " (inline)" : ""));
 }
 
-std::string text(const FrameProfile& p, const EdgeIndex& edges, const Shown& shown,
+std::string text(const FrameProfile& p, const CallGraph& graph, const Shown& shown,
                  const ReportOptions& options) {
   const std::string rule = std::string(65, '-') + "+" + std::string(13, '-') + "\n";
   const ValueFormat format(p.unit, options, smallest_weight(shown.rows), p.total);
@@ -60,7 +40,7 @@ std::string text(const FrameProfile& p, const EdgeIndex& edges, const Shown& sho
          "\n" + rule;
   int64_t sum = 0;
   for (const TopRow& row : shown.rows) {
-    for (const CallEdge& edge : EdgeIndex::of(edges.callers, row.frame)) {
+    for (const CallEdge& edge : graph.callers_of(row.frame)) {
       out += edge_line(p, format, edge, edge.from, row.cum, options.style);
     }
     sum = saturating_add(sum, row.flat);
@@ -69,7 +49,7 @@ std::string text(const FrameProfile& p, const EdgeIndex& edges, const Shown& sho
                        format_percent(static_cast<double>(sum), total), format(row.cum),
                        format_percent(static_cast<double>(row.cum), total), "",
                        options.style.bold(printable(display_name(p, row.frame))));
-    for (const CallEdge& edge : EdgeIndex::of(edges.callees, row.frame)) {
+    for (const CallEdge& edge : graph.callees_of(row.frame)) {
       out += edge_line(p, format, edge, edge.to, row.cum, options.style);
     }
     out += rule;
@@ -88,7 +68,7 @@ void write_edges(JsonWriter& json, const FrameProfile& p, const std::vector<Call
   json.end_array();
 }
 
-std::string json(const FrameProfile& p, const EdgeIndex& edges, const Shown& shown) {
+std::string json(const FrameProfile& p, const CallGraph& graph, const Shown& shown) {
   JsonWriter out(1);
   out.begin_object();
   write_json_header(out, p.type, p.unit, p.total, p.duration_ns, p.time_ns);
@@ -98,18 +78,18 @@ std::string json(const FrameProfile& p, const EdgeIndex& edges, const Shown& sho
     write_frame(out, p, row.frame);
     out.field("flat", row.flat).field("cum", row.cum);
     out.key("callers");
-    write_edges(out, p, EdgeIndex::of(edges.callers, row.frame), &CallEdge::from);
+    write_edges(out, p, graph.callers_of(row.frame), &CallEdge::from);
     out.key("callees");
-    write_edges(out, p, EdgeIndex::of(edges.callees, row.frame), &CallEdge::to);
+    write_edges(out, p, graph.callees_of(row.frame), &CallEdge::to);
     out.end_object();
   }
   return finish_json(out, p, shown.cut_rows, "flat", shown.cut_weight);
 }
 
-std::string csv(const FrameProfile& p, const EdgeIndex& edges, const Shown& shown) {
+std::string csv(const FrameProfile& p, const CallGraph& graph, const Shown& shown) {
   std::string out = "caller,callee,weight,inlined\n";
   for (const TopRow& row : shown.rows) {
-    for (const CallEdge& edge : EdgeIndex::of(edges.callees, row.frame)) {
+    for (const CallEdge& edge : graph.callees_of(row.frame)) {
       out += fmt::format("{},{},{},{}\n", csv_field(display_name(p, edge.from)),
                          csv_field(display_name(p, edge.to)), edge.weight, edge.inlined ? 1 : 0);
     }
@@ -122,14 +102,13 @@ std::string csv(const FrameProfile& p, const EdgeIndex& edges, const Shown& show
 std::string graph_report(const FrameProfile& profile, const CallGraph& graph,
                          const std::vector<FrameId>& only, const ReportOptions& options) {
   const Shown shown = choose_rows(profile, only_these(graph.nodes, only), options);
-  const EdgeIndex edges(graph);
   switch (options.format) {
     case ReportFormat::kText:
-      return text(profile, edges, shown, options);
+      return text(profile, graph, shown, options);
     case ReportFormat::kJson:
-      return json(profile, edges, shown);
+      return json(profile, graph, shown);
     case ReportFormat::kCsv:
-      return csv(profile, edges, shown);
+      return csv(profile, graph, shown);
   }
   return {};
 }

@@ -103,14 +103,13 @@ std::string text(const MergedProfile& p, const std::vector<FunctionLines>& funct
                  const std::vector<std::string>& sources, const Shown& shown,
                  const ReportOptions& options) {
   const int64_t total = total_of(p);
-  int64_t smallest = 0;
+  SmallestWeight smallest;
   for (const size_t i : shown.rows) {
     for (const auto& [number, weight] : functions[i].lines) {
-      const int64_t value = saturating_abs(weight.flat != 0 ? weight.flat : weight.cum);
-      if (value > 0 && (smallest == 0 || value < smallest)) smallest = value;
+      smallest.see(weight.flat != 0 ? weight.flat : weight.cum);
     }
   }
-  const ValueFormat format(p.unit, options, smallest, total);
+  const ValueFormat format(p.unit, options, smallest.value, total);
   std::string out =
       fmt::format("Total: {}\n", format(total)) + losses_text(p.losses, options.style);
   for (const size_t i : shown.rows) {

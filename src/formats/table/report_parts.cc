@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/units.h"
+#include "profile/frame_name.h"
 
 namespace vesta {
 
@@ -26,10 +27,7 @@ std::string header_lines(std::string_view binary, std::string_view type, int64_t
                          int64_t duration_ns, int64_t total, std::string_view unit) {
   std::string out;
   if (!binary.empty()) {
-    const size_t slash = binary.rfind('/');
-    out +=
-        fmt::format("File: {}\n",
-                    printable(slash == std::string_view::npos ? binary : binary.substr(slash + 1)));
+    out += fmt::format("File: {}\n", printable(base_name(binary)));
   }
   if (!type.empty()) out += fmt::format("Type: {}\n", printable(type));
   // Years past 9999 come from damaged files; fmt refuses them.
@@ -123,13 +121,15 @@ ShownRows<TopRow> choose_rows(const FrameProfile& profile, const std::vector<Top
   return out;
 }
 
+void SmallestWeight::see(int64_t weight) {
+  const int64_t size = saturating_abs(weight);
+  if (size > 0 && (value == 0 || size < value)) value = size;
+}
+
 int64_t smallest_weight(const std::vector<TopRow>& rows) {
-  int64_t smallest = 0;
-  for (const TopRow& row : rows) {
-    const int64_t value = saturating_abs(row.flat != 0 ? row.flat : row.cum);
-    if (value > 0 && (smallest == 0 || value < smallest)) smallest = value;
-  }
-  return smallest;
+  SmallestWeight smallest;
+  for (const TopRow& row : rows) smallest.see(row.flat != 0 ? row.flat : row.cum);
+  return smallest.value;
 }
 
 void write_cut(JsonWriter& json, size_t rows, std::string_view weight_name, int64_t weight) {

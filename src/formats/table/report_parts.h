@@ -65,7 +65,13 @@ struct ShownRows {
 ShownRows<TopRow> choose_rows(const FrameProfile& profile, const std::vector<TopRow>& rows,
                               const ReportOptions& options);
 
-// The smallest weight other than zero that the rows show; 0 when there is none.
+// Finds the smallest weight other than zero among those it sees; 0 when there is none.
+struct SmallestWeight {
+  int64_t value = 0;
+  void see(int64_t weight);
+};
+
+// That of the rows.
 int64_t smallest_weight(const std::vector<TopRow>& rows);
 
 // "cut": {"rows": …, weight_name: …}

@@ -36,12 +36,11 @@ Shown shown_traces(const FrameProfile& p, const ReportOptions& options) {
 
 std::string text(const FrameProfile& p, const Shown& shown, const ReportOptions& options) {
   const std::string rule = std::string(11, '-') + "+" + std::string(55, '-') + "\n";
-  int64_t smallest = 0;
+  SmallestWeight smallest;
   for (const size_t i : shown.rows) {
-    const int64_t value = saturating_abs(p.weights[i].value);
-    if (value > 0 && (smallest == 0 || value < smallest)) smallest = value;
+    smallest.see(p.weights[i].value);
   }
-  const ValueFormat format(p.unit, options, smallest, p.total);
+  const ValueFormat format(p.unit, options, smallest.value, p.total);
   std::string out = header_text(p) + losses_text(p.losses, options.style);
   for (const size_t i : shown.rows) {
     const StackWeight& weight = p.weights[i];

@@ -97,7 +97,9 @@ def run_json(command, **options):
 
 # A CPU profile has the CPU time of the process, but for its start and end and what the profiler itself took.
 # Go's loses up to a third of its samples when the program gets a tenth of a CPU.
-CPU_TOTAL = (0.55, 1.1)
+# Timers of a busy machine also fire late and in bunches, which has been seen to add a tenth. What vesta reads is compared
+# with `go tool pprof` to the last unit elsewhere; these bounds are there to catch a wrong unit or a doubled weight.
+CPU_TOTAL = (0.55, 1.5)
 
 
 class Workshop:

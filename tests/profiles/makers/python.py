@@ -31,7 +31,7 @@ def make_zprofile(kind, type_name):
         name = f"python-{kind}.pb.gz"
         result = run_json([environment(shop) / "python", BURN, kind, work / name])
         # The program burns a little longer than it is sampled for.
-        total = (0.55, 1.1) if kind == "cpu" else None
+        total = (0.55, 1.5) if kind == "cpu" else None
         return {name: burn_truth("zprofile", "", result["process_cpu_ns"], 5_000_000, total, type_name)}
 
     return make

@@ -28,7 +28,7 @@ def make_cpu(shop, work):
     result = run_json([target / "release/burn", raw])
     (work / "rust-cpu.pb.gz").write_bytes(gzip.compress(raw.read_bytes(), mtime=0))
     # Finding names after the burning costs the process CPU time as well.
-    truth = burn_truth("the pprof crate", "burn::", result["process_cpu_ns"], 10**9 // 199, (0.6, 1.1))
+    truth = burn_truth("the pprof crate", "burn::", result["process_cpu_ns"], 10**9 // 199, (0.6, 1.5))
     truth["types"]["cpu"]["inlined"] = ["burn::mix", "burn::spin"]
     return {"rust-cpu.pb.gz": truth}
 

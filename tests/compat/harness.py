@@ -101,7 +101,9 @@ def go_pprof(*arguments):
     return done.stdout
 
 
-_ROW = re.compile(r"^\s*(-?[\d.]+)([a-zA-Z]*)\s+-?[\d.]+%\s+-?[\d.]+%\s+(-?[\d.]+)([a-zA-Z]*)\s+-?[\d.]+%\s{2}(.*)$")
+# Go prints a share of less than 0.0001 % as 8.5e-05%.
+_SHARE = r"-?[\d.]+(?:e-\d+)?%"
+_ROW = re.compile(rf"^\s*(-?[\d.]+)([a-zA-Z]*)\s+{_SHARE}\s+{_SHARE}\s+(-?[\d.]+)([a-zA-Z]*)\s+{_SHARE}\s{{2}}(.*)$")
 _TOTAL = re.compile(r"^Showing nodes accounting for .* of (-?[\d.]+)([a-zA-Z]*) total$", re.MULTILINE)
 _INLINE = re.compile(r" \((partial-)?inline\)$")
 

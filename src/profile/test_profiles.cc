@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "profile/dictionary_builder.h"
+#include "profile/frame_name.h"
 
 namespace vesta::test {
 namespace {
@@ -276,6 +277,26 @@ FrameId frame_named(const FrameProfile& profile, std::string_view name) {
     if (display_name(profile, FrameId(i)) == name) return FrameId(i);
   }
   return {};
+}
+
+std::vector<std::string> rows(const ProfileBatch& batch, size_t profile) {
+  std::vector<std::string> out;
+  const Dictionary& dictionary = batch.dictionary;
+  const Profile& p = batch.profiles.at(profile);
+  for (size_t row = 0; row < p.samples.size(); ++row) {
+    std::string text;
+    const auto stack = dictionary.stacks[p.samples.stacks[row]];
+    for (size_t at = stack.size(); at-- > 0;) {
+      for (size_t line = frame_count(dictionary, stack[at]); line-- > 0;) {
+        if (!text.empty()) text += ';';
+        const std::string name = frame_name(dictionary, stack[at], line);
+        text += dictionary.location(stack[at]).kind == FrameKind::kKernel ? "{" + name + "}" : name;
+      }
+    }
+    for (const int64_t value : p.values(row)) text += " " + std::to_string(value);
+    out.push_back(text);
+  }
+  return out;
 }
 
 std::map<std::string, int64_t> folded(const FrameProfile& profile) {

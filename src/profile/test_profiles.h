@@ -33,6 +33,10 @@ std::string dump(const ProfileBatch& batch);
 // What the batch says, whatever its ids are: for each profile, stack, labels and type, the sum.
 std::map<std::string, int64_t> meaning(const ProfileBatch& batch);
 
+// The samples of one profile in their order, "root;leaf 3 1000" each, with all values; kernel
+// frames in braces.
+std::vector<std::string> rows(const ProfileBatch& batch, size_t profile = 0);
+
 // Sum of the column of that type over all profiles.
 int64_t total_of_type(const ProfileBatch& batch, std::string_view type);
 

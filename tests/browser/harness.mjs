@@ -1,8 +1,10 @@
 // What every browser test needs: files made by the vesta binary, and a page that reports its own misbehaviour.
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { after, before } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 
@@ -66,4 +68,26 @@ export async function open(browser, file, { hash = '', width = 1200, height = 80
   await page.goto(url + hash);
   if (file.endsWith('.html')) await page.waitForSelector('html[data-ready]');
   return page;
+}
+
+// A browser and a folder of files for the tests of one file; both go when its tests are done.
+export function setUp() {
+  let browser;
+  const folder = makeFolder();
+  before(async () => { browser = await launch(); });
+  after(async () => {
+    await browser.close();
+    folder.remove();
+  });
+  // Runs `body` on a fresh page and expects that the page did nothing it must not do.
+  async function onPage(file, options, body) {
+    const page = await open(browser, file, options);
+    try {
+      await body(page);
+      assert.deepEqual(page.problems, []);
+    } finally {
+      await page.context().close();
+    }
+  }
+  return { folder, onPage };
 }

@@ -1,28 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { launch, makeFolder, open } from './harness.mjs';
+import { setUp } from './harness.mjs';
 import { hostile, hostileNames, makeLarge, shop, shopNext, small } from './profiles.mjs';
 
 const ROW = 20;
-let browser;
-const folder = makeFolder();
-before(async () => { browser = await launch(); });
-after(async () => {
-  await browser.close();
-  folder.remove();
-});
-
-async function onPage(file, options, body) {
-  const page = await open(browser, file, options);
-  try {
-    await body(page);
-    assert.deepEqual(page.problems, []);
-  } finally {
-    await page.context().close();
-  }
-}
+const { folder, onPage } = setUp();
 
 // A point of the graph: share of the width, row from the top.
 async function pointAt(page, share, row) {

@@ -1,26 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, makeFolder, open } from './harness.mjs';
+import { test } from 'node:test';
+import { setUp } from './harness.mjs';
 import { hostile, hostileNames, shop, shopNext, small } from './profiles.mjs';
 
-let browser;
-const folder = makeFolder();
-before(async () => { browser = await launch(); });
-after(async () => {
-  await browser.close();
-  folder.remove();
-});
-
-// Runs `body` on a fresh page and expects that the page did nothing it must not do.
-async function onPage(file, options, body) {
-  const page = await open(browser, file, options);
-  try {
-    await body(page);
-    assert.deepEqual(page.problems, []);
-  } finally {
-    await page.context().close();
-  }
-}
+const { folder, onPage } = setUp();
 
 const frame = (page, name) => page.locator('#frames > g').filter({ has: page.locator('title', { hasText: name }) });
 const widthOf = async (locator) => Number(await locator.locator('rect').first().getAttribute('width'));

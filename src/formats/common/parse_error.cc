@@ -27,4 +27,9 @@ Error limit_error(std::string_view format, std::string_view what, uint64_t limit
           "raise the limit (--max-size, --max-depth) if you trust the input"};
 }
 
+Status check_input_size(std::string_view format, std::string_view bytes, uint64_t max_bytes) {
+  if (bytes.size() > max_bytes) return limit_error(format, "input size in bytes", max_bytes);
+  return {};
+}
+
 }  // namespace vesta

@@ -21,5 +21,7 @@ Error parse_error_at_field(std::string_view format, std::string_view path, std::
                            std::string_view hint = {});
 // The input is larger than a limit of ReadOptions.
 Error limit_error(std::string_view format, std::string_view what, uint64_t limit);
+// What every reader asks first: may an input of this size be read at all?
+Status check_input_size(std::string_view format, std::string_view bytes, uint64_t max_bytes);
 
 }  // namespace vesta

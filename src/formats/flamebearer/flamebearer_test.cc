@@ -4,11 +4,12 @@
 #include "formats/flamebearer/reader.h"
 #include "formats/flamebearer/writer.h"
 #include "profile/dictionary_builder.h"
-#include "profile/frame_name.h"
+#include "profile/test_profiles.h"
 
 namespace vesta {
 namespace {
 
+using test::rows;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
@@ -35,22 +36,6 @@ ProfileBatch read_ok(std::string_view text, const ReadOptions& options = {}) {
 std::string error_of(std::string_view text, const ReadOptions& options = {}) {
   const auto batch = read_flamebearer(text, options);
   return batch.ok() ? "no error" : batch.error().message;
-}
-
-std::vector<std::string> rows(const ProfileBatch& batch) {
-  std::vector<std::string> out;
-  const Profile& p = batch.profiles.at(0);
-  for (size_t row = 0; row < p.samples.size(); ++row) {
-    std::string text;
-    const auto stack = batch.dictionary.stacks[p.samples.stacks[row]];
-    for (size_t at = stack.size(); at-- > 0;) {
-      if (!text.empty()) text += ';';
-      text += frame_name(batch.dictionary, stack[at]);
-    }
-    for (const int64_t value : p.values(row)) text += " " + std::to_string(value);
-    out.push_back(text);
-  }
-  return out;
 }
 
 ProfileBatch batch_of(const std::vector<std::pair<std::vector<std::string>, int64_t>>& stacks,

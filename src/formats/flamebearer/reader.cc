@@ -59,9 +59,7 @@ class Reader {
       : options_(options), builder_(batch_.dictionary), names_(options) {}
 
   Result<ProfileBatch> read(std::string_view bytes) {
-    if (bytes.size() > options_.max_decoded_bytes) {
-      return limit_error(kFormat, "input size in bytes", options_.max_decoded_bytes);
-    }
+    VESTA_TRY(check_input_size(kFormat, bytes, options_.max_decoded_bytes));
     frame_budget_ = stack_frame_budget(bytes.size());
     VESTA_TRY(json_.open(kFormat, bytes));
     VESTA_TRY(read_top_level());

@@ -104,9 +104,7 @@ class Reader {
       : options_(options), builder_(batch_.dictionary), names_(options) {}
 
   Result<ProfileBatch> read(std::string_view bytes) {
-    if (bytes.size() > options_.max_decoded_bytes) {
-      return limit_error(kFormat, "input size in bytes", options_.max_decoded_bytes);
-    }
+    VESTA_TRY(check_input_size(kFormat, bytes, options_.max_decoded_bytes));
     columns_ = is_differential(bytes) ? 2 : 1;
     SampleTable table(columns_);
     LineReader lines(bytes);

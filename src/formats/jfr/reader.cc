@@ -229,8 +229,7 @@ bool looks_like_jfr(std::string_view bytes) {
 }
 
 Result<ProfileBatch> read_jfr(std::string_view bytes, const ReadOptions& options) {
-  if (bytes.size() > options.max_decoded_bytes)
-    return limit_error("jfr", "the recording", options.max_decoded_bytes);
+  VESTA_TRY(check_input_size("jfr", bytes, options.max_decoded_bytes));
   if (bytes.empty()) return parse_error("jfr", 0, "no bytes", "this is no JFR recording");
   return jfr::RecordingReader(bytes, options).read();
 }

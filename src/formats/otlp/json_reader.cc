@@ -28,8 +28,7 @@ bool looks_like_otlp_json(std::string_view bytes) {
 }
 
 Result<ProfileBatch> read_otlp_json(std::string_view bytes, const ReadOptions& options) {
-  if (bytes.size() > options.max_decoded_bytes)
-    return limit_error("OTLP JSON", "the size of the document", options.max_decoded_bytes);
+  VESTA_TRY(check_input_size("OTLP JSON", bytes, options.max_decoded_bytes));
   VESTA_ASSIGN(const std::string message, otlp::json_to_protobuf(bytes));
   return otlp::read_transcoded(message, options);
 }

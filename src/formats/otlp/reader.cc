@@ -309,8 +309,7 @@ bool looks_like_otlp(std::string_view bytes) {
 }
 
 Result<ProfileBatch> read_otlp(std::string_view bytes, const ReadOptions& options) {
-  if (bytes.size() > options.max_decoded_bytes)
-    return limit_error("OTLP", "the size of the message", options.max_decoded_bytes);
+  VESTA_TRY(check_input_size("OTLP", bytes, options.max_decoded_bytes));
   if (bytes.empty()) {
     return parse_error("OTLP", 0, "the input is empty",
                        "an OTLP message with no profile still has a dictionary");

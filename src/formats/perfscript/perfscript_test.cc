@@ -2,11 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "formats/perfscript/reader.h"
-#include "profile/frame_name.h"
+#include "profile/test_profiles.h"
 
 namespace vesta {
 namespace {
 
+using test::rows;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -40,27 +41,6 @@ ProfileBatch read_ok(std::string_view text, const ReadOptions& options = {}) {
 std::string error_of(std::string_view text, const ReadOptions& options = {}) {
   const auto batch = read_perfscript(text, options);
   return batch.ok() ? "no error" : batch.error().message;
-}
-
-// "root;leaf 3 1000" per row; kernel frames in brackets.
-std::vector<std::string> rows(const ProfileBatch& batch, size_t profile = 0) {
-  std::vector<std::string> out;
-  const Dictionary& dictionary = batch.dictionary;
-  const Profile& p = batch.profiles.at(profile);
-  for (size_t row = 0; row < p.samples.size(); ++row) {
-    std::string text;
-    const auto stack = dictionary.stacks[p.samples.stacks[row]];
-    for (size_t at = stack.size(); at-- > 0;) {
-      for (size_t line = frame_count(dictionary, stack[at]); line-- > 0;) {
-        if (!text.empty()) text += ';';
-        const std::string name = frame_name(dictionary, stack[at], line);
-        text += dictionary.location(stack[at]).kind == FrameKind::kKernel ? "{" + name + "}" : name;
-      }
-    }
-    for (const int64_t value : p.values(row)) text += " " + std::to_string(value);
-    out.push_back(text);
-  }
-  return out;
 }
 
 std::string labels(const ProfileBatch& batch, size_t row, size_t profile = 0) {

@@ -49,9 +49,7 @@ class Reader {
       : options_(options), builder_(batch_.dictionary), names_(options) {}
 
   Result<ProfileBatch> read(std::string_view bytes) {
-    if (bytes.size() > options_.max_decoded_bytes) {
-      return limit_error(kFormat, "input size in bytes", options_.max_decoded_bytes);
-    }
+    VESTA_TRY(check_input_size(kFormat, bytes, options_.max_decoded_bytes));
     LineReader lines(bytes);
     std::string_view line;
     while (lines.next(line)) {

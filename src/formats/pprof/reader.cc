@@ -160,8 +160,7 @@ void take_losses_from_comments(ProfileBatch& batch) {
 
 Result<ProfileBatch> read_pprof(std::string_view bytes, const ReadOptions& options) {
   using namespace pprof;
-  if (bytes.size() > options.max_decoded_bytes)
-    return limit_error("pprof", "size in bytes", options.max_decoded_bytes);
+  VESTA_TRY(check_input_size("pprof", bytes, options.max_decoded_bytes));
   // Offsets and ids have 32 bits, and each entry takes a byte at least.
   if (bytes.size() > std::numeric_limits<uint32_t>::max())
     return limit_error("pprof", "size in bytes", std::numeric_limits<uint32_t>::max());

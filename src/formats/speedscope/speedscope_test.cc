@@ -4,11 +4,12 @@
 #include "formats/speedscope/reader.h"
 #include "formats/speedscope/writer.h"
 #include "profile/dictionary_builder.h"
-#include "profile/frame_name.h"
+#include "profile/test_profiles.h"
 
 namespace vesta {
 namespace {
 
+using test::rows;
 using testing::HasSubstr;
 
 constexpr std::string_view kFrames =
@@ -43,22 +44,6 @@ ProfileBatch read_ok(std::string_view text, const ReadOptions& options = {}) {
 std::string error_of(std::string_view text, const ReadOptions& options = {}) {
   const auto batch = read_speedscope(text, options);
   return batch.ok() ? "no error" : batch.error().message;
-}
-
-// "a;b 3" per row, root first.
-std::vector<std::string> rows(const ProfileBatch& batch, size_t profile = 0) {
-  std::vector<std::string> out;
-  const Profile& p = batch.profiles.at(profile);
-  for (size_t row = 0; row < p.samples.size(); ++row) {
-    std::string text;
-    const auto stack = batch.dictionary.stacks[p.samples.stacks[row]];
-    for (size_t at = stack.size(); at-- > 0;) {
-      if (!text.empty()) text += ';';
-      text += frame_name(batch.dictionary, stack[at]);
-    }
-    out.push_back(text + " " + std::to_string(p.value(row, 0)));
-  }
-  return out;
 }
 
 TEST(Speedscope, ReadsSampledProfiles) {

@@ -19,7 +19,6 @@ enum ExitCode : int {
   kOk = 0,
   kFailure = 1,
   kUsage = 2,
-  kThreshold = 3,
   kNoData = 4,
 };
 

@@ -1,7 +1,6 @@
 // How quick the flame graph page is, in a real browser. Prints a markdown table.
 //   node bench/html_flame_bench.mjs [frames, default 100000] [runs, default 5]
-// Needs the binary (VESTA, default build/vesta), Chromium and the packages of tests/browser (tests/browser/run
-// installs them).
+// Needs the binary (VESTA, default build/vesta), Chromium and the packages of tests/browser: scripts/bench sees to that.
 import { statSync } from 'node:fs';
 import { launch, makeFolder, open } from '../tests/browser/harness.mjs';
 import { makeLarge } from '../tests/browser/profiles.mjs';

@@ -5,10 +5,10 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 
-const root = resolve(import.meta.dirname, '../..');
+const root = fileURLToPath(new URL('../..', import.meta.url));
 export const vesta = resolve(process.env.VESTA ?? join(root, 'build/vesta'));
 if (!existsSync(vesta)) {
   throw new Error(`${vesta} is missing: build it, or name another binary by the environment variable VESTA`);

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -68,7 +69,9 @@ def run(command, env=None, cwd=None, timeout=600):
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Failure(str(error)) from None
     if done.returncode != 0:
-        tail = "\n".join((done.stderr or done.stdout).strip().splitlines()[-8:])
+        # Some tools say what is wrong on standard output; colours are of no use here.
+        said = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
+        tail = "\n".join(said.strip().splitlines()[-8:])
         raise Failure(f"{' '.join(command)} ended with {done.returncode}: {tail}")
     return done.stdout
 

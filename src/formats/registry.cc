@@ -224,12 +224,14 @@ std::string draw_flamegraph(const FrameProfile& profile, PictureFormat format,
 
 std::vector<std::string> readable_format_names() {
   std::vector<std::string> names;
+  names.reserve(std::size(kFormats));
   for (const Format& format : kFormats) names.emplace_back(format.name);
   return names;
 }
 
 std::vector<std::string> writable_format_names() {
   std::vector<std::string> names;
+  names.reserve(std::size(kFormats));
   for (const Format& format : kFormats) {
     if (format.write != nullptr) names.emplace_back(format.name);
   }

@@ -325,8 +325,8 @@ class Sorter {
       StackId stack;
       LabelSetId labels;
       LinkId link;
-      uint32_t row;
-      int64_t time_ns;
+      uint32_t row = 0;
+      int64_t time_ns = 0;
     };
     const Samples& samples = from.samples;
     std::vector<Row> rows(samples.size());

@@ -92,6 +92,7 @@ class FrameTable {
   }
 
   FrameId intern(const Frame& frame) {
+    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): ids begin as 0.
     const auto hash = TableHash()
                           .add(uint64_t{frame.name.value} << 32 | frame.file.value)
                           .add(uint64_t{frame.binary.value} << 32 | frame.column)

@@ -102,6 +102,6 @@ Result<FrameProfile> resolve_frames(const MergedProfile& before, const MergedPro
 
 // As a person should read it: "main.work", "main.work /src/main.go:42" at line granularity,
 // "[libc.so.6]" where only the binary is known, "<unknown>" where not even that is.
-std::string display_name(const FrameProfile& profile, FrameId frame);
+std::string display_name(const FrameProfile& profile, FrameId id);
 
 }  // namespace vesta

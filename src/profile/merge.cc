@@ -37,9 +37,10 @@ ProfileBatch MergeAccumulator::finish() {
   merger_ = std::make_unique<Merger>();
   CanonicalBatch sorted = in_canonical_order(gathered.batch, gathered.main_mapping);
   if (gauges_ == GaugeMerge::kAverage) {
-    for (size_t i = 0; i < sorted.batch.profiles.size(); ++i)
+    for (size_t i = 0; i < sorted.batch.profiles.size(); ++i) {
       average_gauges(sorted.batch.profiles[i],
                      gathered.origins[sorted.profile_order[i]].members[0]);
+    }
   }
   return std::move(sorted.batch);
 }

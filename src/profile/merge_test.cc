@@ -21,6 +21,7 @@ using test::total_of_type;
 ProfileBatch merge_all(const std::vector<ProfileBatch>& batches,
                        GaugeMerge gauges = GaugeMerge::kSum) {
   std::vector<const ProfileBatch*> pointers;
+  pointers.reserve(batches.size());
   for (const ProfileBatch& batch : batches) pointers.push_back(&batch);
   return merge(pointers, gauges);
 }
@@ -195,7 +196,7 @@ TEST(MergeTest, FramesToDropAndToKeepStayTogether) {
 }
 
 TEST(MergeTest, TheMainBinaryStaysFirst) {
-  const auto with_mappings = [](std::vector<std::string_view> files) {
+  const auto with_mappings = [](const std::vector<std::string_view>& files) {
     ProfileBatch batch = batch_from({});
     DictionaryBuilder builder(batch.dictionary);
     for (const std::string_view file : files) {
@@ -236,8 +237,10 @@ TEST(MergeTest, AverageKeepsTheTotalWithinHalfAUnit) {
   // 100 stacks of one byte each, seen in one of three readings: a third each, which no row can
   // show, and yet 33 in all.
   std::vector<std::string> names;
+  names.reserve(100);
   for (int i = 0; i < 100; ++i) names.push_back("main;f" + std::to_string(i));
   std::vector<test::FoldedStack> stacks;
+  stacks.reserve(names.size());
   for (const std::string& name : names) stacks.push_back({name, 1});
   const ProfileBatch heap = batch_from(stacks, "inuse_space", "bytes");
   const ProfileBatch nothing = batch_from({}, "inuse_space", "bytes");

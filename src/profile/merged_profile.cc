@@ -127,7 +127,8 @@ Result<TypeInfo> find_type(const std::vector<TypeInfo>& types, std::string_view 
   return no_such_type(types, word);
 }
 
-MergedProfile select_type(std::shared_ptr<const ProfileBatch> batch, const TypeInfo& wanted) {
+MergedProfile select_type(const std::shared_ptr<const ProfileBatch>& batch,
+                          const TypeInfo& wanted) {
   MergedProfile out;
   const Dictionary& d = batch->dictionary;
   out.dictionary = std::shared_ptr<const Dictionary>(batch, &batch->dictionary);

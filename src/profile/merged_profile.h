@@ -67,7 +67,7 @@ std::vector<TypeInfo> list_types(const ProfileBatch& batch);
 Result<TypeInfo> find_type(const std::vector<TypeInfo>& types, std::string_view word);
 
 // The samples of that type from all profiles of the batch that have it.
-MergedProfile select_type(std::shared_ptr<const ProfileBatch> batch, const TypeInfo& type);
+MergedProfile select_type(const std::shared_ptr<const ProfileBatch>& batch, const TypeInfo& wanted);
 
 // Sum of absolute values, as pprof has it, so that a difference of profiles does not add up to
 // nothing. Samples that are labelled as the base of a difference, if there are any, are the total.

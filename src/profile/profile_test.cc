@@ -109,7 +109,7 @@ TEST(ProfileTest, InconsistenciesAreFound) {
   EXPECT_TRUE(damaged([](ProfileBatch& b) { b.profiles[0].resource = LabelSetId(9999); }));
   EXPECT_TRUE(damaged([](ProfileBatch& b) { b.profiles[0].default_type = 9; }));
   EXPECT_TRUE(damaged([](ProfileBatch& b) { b.profiles[0].samples.stacks[0] = StackId(9999); }));
-  EXPECT_TRUE(damaged([](ProfileBatch& b) { b.profiles[0].samples.labels.push_back({}); }));
+  EXPECT_TRUE(damaged([](ProfileBatch& b) { b.profiles[0].samples.labels.emplace_back(); }));
   EXPECT_TRUE(damaged([](ProfileBatch& b) { b.profiles[0].samples.values.pop_back(); }));
 }
 

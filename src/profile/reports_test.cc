@@ -1,7 +1,9 @@
 // Top tables, call graphs, call trees and source lines. The figures were checked against
 // `go tool pprof`, where it has them.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <set>
 
@@ -171,16 +173,13 @@ std::map<std::string, int64_t> paths(const CallTree& tree, const FrameProfile& p
   std::map<std::string, int64_t> out;
   for (const CallTree::Node& node : tree.nodes) {
     if (node.self == 0) continue;
-    std::string path;
+    std::vector<std::string> names;
     for (const CallTree::Node* at = &node; at->parent != CallTree::kNone;
          at = &tree.nodes[at->parent]) {
-      const std::string name = display_name(profile, at->frame.frame());
-      if (direction == TreeDirection::kTopDown) {
-        path = path.empty() ? name : name + ";" + path;
-      } else {
-        path = path.empty() ? name : path + ";" + name;
-      }
+      names.push_back(display_name(profile, at->frame.frame()));
     }
+    if (direction == TreeDirection::kTopDown) std::ranges::reverse(names);
+    const std::string path = fmt::format("{}", fmt::join(names, ";"));
     out[path] += node.self;
   }
   return out;

@@ -9,7 +9,7 @@
 namespace vesta {
 
 SampleTable::Key SampleTable::key_at(size_t row) const {
-  std::array<int64_t, kKeyWords> words;
+  std::array<int64_t, kKeyWords> words{};
   std::copy_n(rows_.data() + row * (kKeyWords + type_count_), kKeyWords, words.begin());
   return std::bit_cast<Key>(words);
 }

@@ -36,11 +36,10 @@ std::string_view clean_source_path(std::string_view path, std::string& scratch) 
     const std::string_view part = path.substr(begin, slash - begin);
     begin = slash + 1;
     if (part.empty() || part == ".") continue;
-    if (part != "..") {
-      parts.push_back(part);
-    } else if (!parts.empty() && parts.back() != "..") {
+    const bool goes_up = part == "..";
+    if (goes_up && !parts.empty() && parts.back() != "..") {
       parts.pop_back();
-    } else if (!is_rooted) {
+    } else if (!goes_up || !is_rooted) {
       parts.push_back(part);
     }
   }

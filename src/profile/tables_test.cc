@@ -161,6 +161,7 @@ TEST(DictionaryBuilderTest, PartsOfAStackOfTheSameTableAreStacksToo) {
   Dictionary d;
   DictionaryBuilder b(d);
   std::vector<LocationId> list;
+  list.reserve(100);
   for (int i = 0; i < 100; ++i) list.push_back(b.frame("f" + std::to_string(i)));
   StackId id = b.stack(list);
   for (size_t i = 1; i < list.size(); ++i) {

@@ -13,7 +13,6 @@ namespace vesta {
 namespace {
 
 using test::batch_from;
-using test::dump;
 using test::meaning;
 using test::random_batch;
 using test::total_of_type;
@@ -185,8 +184,10 @@ TEST(ScaleTest, TotalStaysWithinHalfAUnit) {
 
 TEST(ScaleTest, SmallValuesDoNotVanish) {
   std::vector<std::string> names;
+  names.reserve(1000);
   for (int i = 0; i < 1000; ++i) names.push_back("f" + std::to_string(i));
   std::vector<test::FoldedStack> stacks;
+  stacks.reserve(names.size());
   for (const std::string& name : names) stacks.push_back({name, 1});
   ProfileBatch batch = batch_from(stacks);
   scale(batch.profiles[0], 0, 0.1);

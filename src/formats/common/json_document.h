@@ -67,7 +67,8 @@ class JsonDocument {
  private:
   static uint64_t count_replacements(std::string_view text) {
     uint64_t count = 0;
-    for (size_t at = 0; (at = text.find("\xEF\xBF\xBD", at)) != text.npos; at += 3) ++count;
+    for (size_t at = 0; (at = text.find("\xEF\xBF\xBD", at)) != std::string_view::npos; at += 3)
+      ++count;
     return count;
   }
 

@@ -225,7 +225,7 @@ class Reader {
       for (auto number_item : row) {
         ondemand::value value;
         std::optional<int64_t> number;
-        if (std::move(number_item).get(value) == simdjson::SUCCESS) number = json_integer(value);
+        if (number_item.get(value) == simdjson::SUCCESS) number = json_integer(value);
         if (!number) {
           return error_at(fmt::format("{}[{}]", path(), numbers.size()), "not a whole number",
                           kSyntaxHint);

@@ -124,8 +124,8 @@ std::string Rgb::hex() const {
 }
 
 std::span<const FlameColor> frame_colors() {
-  static const std::vector<FlameColor> colors = make_frame_colors();
-  return colors;
+  static const std::vector<FlameColor> kColors = make_frame_colors();
+  return kColors;
 }
 
 std::string_view package_of(std::string_view name) {
@@ -159,8 +159,8 @@ size_t frame_color_index(const FrameProfile& profile, FrameId id) {
 }
 
 std::span<const FlameColor> diff_colors() {
-  static const std::vector<FlameColor> colors = make_diff_colors();
-  return colors;
+  static const std::vector<FlameColor> kColors = make_diff_colors();
+  return kColors;
 }
 
 int diff_step(int64_t before, int64_t after) {

@@ -27,7 +27,7 @@ constexpr Rgb kFlameTextColor{0x1c, 0x17, 0x12};
 
 std::span<const FlameColor> frame_colors();
 // Index into frame_colors(); the same for a frame in every profile.
-size_t frame_color_index(const FrameProfile& profile, FrameId frame);
+size_t frame_color_index(const FrameProfile& profile, FrameId id);
 
 // "net/http" of "net/http.(*conn).serve", "ns" of "void ns::Type<int>::f()", "a::b" of
 // "a::b::Type::f"; empty for "malloc".

@@ -121,7 +121,7 @@ class SvgWriter {
       notes.push_back("Not complete: " + losses);
     }
     if (options_.inverted) {
-      notes.push_back("Inverted: functions that ran first, their callers beyond them");
+      notes.emplace_back("Inverted: functions that ran first, their callers beyond them");
     }
     return notes;
   }

@@ -26,7 +26,7 @@ struct Slots {
 
 struct WantedField {
   std::string_view name;
-  uint8_t slot;
+  uint8_t slot = 0;
 };
 
 // What a slot holds in records of one type.

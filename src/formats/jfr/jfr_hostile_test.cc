@@ -121,8 +121,7 @@ TEST(JfrHostile, BoundsTypesThatMultiply) {
   // Each level has many fields of the next: without a bound, sixteen levels would never end.
   TestChunk chunk;
   for (int level = 0; level < 15; ++level) {
-    std::vector<TestField> fields;
-    for (int i = 0; i < 50; ++i) fields.push_back({"f", "demo.Level" + std::to_string(level + 1)});
+    const std::vector<TestField> fields(50, {"f", "demo.Level" + std::to_string(level + 1)});
     chunk.type("demo.Level" + std::to_string(level), fields);
   }
   chunk.type("demo.Level15", {});

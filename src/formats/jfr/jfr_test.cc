@@ -112,9 +112,10 @@ TEST(Jfr, ReadsEveryStringEncoding) {
     const ProfileBatch batch = read_ok(chunk.finish());
     std::map<std::string, int> threads;
     const Profile& cpu = batch.profiles[0];
-    for (size_t row = 0; row < cpu.samples.size(); ++row)
+    for (size_t row = 0; row < cpu.samples.size(); ++row) {
       threads[label(batch, cpu.samples.label_set(row), "thread")] =
           static_cast<int>(cpu.value(row, 1));
+    }
     const std::map<std::string, int> expected{{"os", 3}, {"pooled", 1},        {"grüß", 2},
                                               {"€😀", 1}, {"\xef\xbf\xbdx", 1}, {"\xef\xbf\xbd", 1}};
     EXPECT_EQ(threads, expected);

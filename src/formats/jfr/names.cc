@@ -6,7 +6,7 @@ namespace vesta::jfr {
 
 namespace {
 
-constexpr auto npos = std::string_view::npos;
+constexpr auto kNpos = std::string_view::npos;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -27,15 +27,15 @@ size_t run_length(std::string_view text, size_t at, Predicate matches) {
 
 // Hidden classes carry their address: "/0x…", "+0x…" or ".0x…", perhaps with "/hash" after it.
 std::string_view without_address(std::string_view name) {
-  for (size_t at = name.find("0x"); at != npos; at = name.find("0x", at + 2)) {
-    if (at < 2 || std::string_view("/+.").find(name[at - 1]) == npos) continue;
+  for (size_t at = name.find("0x"); at != kNpos; at = name.find("0x", at + 2)) {
+    if (at < 2 || std::string_view("/+.").find(name[at - 1]) == kNpos) continue;
     const size_t digits = run_length(name, at + 2, is_hex);
     size_t end = at + 2 + digits;
     if (end < name.size() && name[end] == '/') end += 1 + run_length(name, end + 1, is_digit);
     if (digits > 0 && end == name.size()) return name.substr(0, at - 1);
   }
   const size_t slash = name.rfind('/');
-  if (slash != npos && slash > 0 && slash + 1 < name.size() &&
+  if (slash != kNpos && slash > 0 && slash + 1 < name.size() &&
       run_length(name, slash + 1, is_digit) == name.size() - slash - 1) {
     return name.substr(0, slash);
   }
@@ -45,9 +45,9 @@ std::string_view without_address(std::string_view name) {
 std::string_view without_lambda_id(std::string_view name) {
   constexpr std::string_view kLambda = "$$Lambda";
   const size_t at = name.find(kLambda);
-  if (at == npos) return name;
+  if (at == kNpos) return name;
   const size_t end = at + kLambda.size();
-  if (end < name.size() && std::string_view("$/+.").find(name[end]) == npos) return name;
+  if (end < name.size() && std::string_view("$/+.").find(name[end]) == kNpos) return name;
   return name.substr(0, end);
 }
 
@@ -55,14 +55,14 @@ std::string_view without_counter(std::string_view name) {
   for (const std::string_view marker : {"GeneratedMethodAccessor", "GeneratedConstructorAccessor",
                                         "GeneratedSerializationConstructorAccessor", "$Proxy"}) {
     const size_t at = name.rfind(marker);
-    if (at == npos) continue;
+    if (at == kNpos) continue;
     const size_t end = at + marker.size();
     if (run_length(name, end, is_digit) == name.size() - end) return name.substr(0, end);
   }
   for (const std::string_view marker :
        {"$ByteBuddy$", "$HibernateProxy$", "$MockitoMock$", "$auxiliary$"}) {
     const size_t at = name.find(marker);
-    if (at == npos) continue;
+    if (at == kNpos) continue;
     const size_t end = at + marker.size();
     if (run_length(name, end, is_word) == name.size() - end) return name.substr(0, end - 1);
   }
@@ -75,7 +75,7 @@ std::string without_cglib_hashes(std::string_view name) {
   std::string out;
   while (true) {
     const size_t at = name.find(kMarker);
-    if (at == npos) break;
+    if (at == kNpos) break;
     const size_t hash = at + kMarker.size();
     const size_t end = hash + run_length(name, hash, is_hex);
     const bool ends = end == name.size() || name[end] == '$';
@@ -134,7 +134,7 @@ std::string readable_class(std::string_view name) {
 std::string collapse_library(std::string_view name) {
   constexpr size_t kRandomDigits = 12;
   constexpr std::string_view kUuid = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-  if (name.find(".so") == npos && name.find(".dylib") == npos) return std::string(name);
+  if (name.find(".so") == kNpos && name.find(".dylib") == kNpos) return std::string(name);
   const auto is_uuid_at = [&](size_t at) {
     if (name.size() - at < kUuid.size()) return false;
     for (size_t i = 0; i < kUuid.size(); ++i)

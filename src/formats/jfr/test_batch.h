@@ -29,26 +29,32 @@ inline std::string error_of(const std::string& bytes, const ReadOptions& options
 
 // The profile that has a sample type of this name.
 inline const Profile* find_profile(const ProfileBatch& batch, std::string_view type) {
-  for (const Profile& profile : batch.profiles)
-    for (const SampleType& sample_type : profile.sample_types)
+  for (const Profile& profile : batch.profiles) {
+    for (const SampleType& sample_type : profile.sample_types) {
       if (batch.dictionary.string(sample_type.type) == type) return &profile;
+    }
+  }
   return nullptr;
 }
 
 inline int64_t total(const ProfileBatch& batch, std::string_view type) {
   const Profile* profile = find_profile(batch, type);
   if (profile == nullptr) return -1;
-  for (size_t i = 0; i < profile->sample_types.size(); ++i)
-    if (batch.dictionary.string(profile->sample_types[i].type) == type)
+  for (size_t i = 0; i < profile->sample_types.size(); ++i) {
+    if (batch.dictionary.string(profile->sample_types[i].type) == type) {
       return total_of(*profile, i);
+    }
+  }
   return -1;
 }
 
 inline uint64_t loss(const ProfileBatch& batch, std::string_view reason) {
   uint64_t count = 0;
-  for (const Profile& profile : batch.profiles)
-    for (const Loss& loss : profile.losses)
+  for (const Profile& profile : batch.profiles) {
+    for (const Loss& loss : profile.losses) {
       if (batch.dictionary.string(loss.reason) == reason) count += loss.count;
+    }
+  }
   return count;
 }
 
@@ -56,9 +62,10 @@ inline uint64_t loss(const ProfileBatch& batch, std::string_view reason) {
 inline std::string folded(const ProfileBatch& batch, const Profile& profile, size_t row) {
   const Dictionary& d = batch.dictionary;
   std::string text;
-  for (const LocationId location : d.stacks[profile.samples.stacks[row]]) {
-    const std::string name(d.string(d.function(d.lines[location][0].function).name));
-    text = text.empty() ? name : name + ";" + text;
+  const auto stack = d.stacks[profile.samples.stacks[row]];
+  for (size_t at = stack.size(); at-- > 0;) {
+    if (!text.empty()) text += ';';
+    text += d.string(d.function(d.lines[stack[at]][0].function).name);
   }
   return text;
 }

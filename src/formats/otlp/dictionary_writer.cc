@@ -104,9 +104,10 @@ uint32_t DictionaryWriter::attribute_list(LabelSetId id) {
   uint32_t& known = list_map_[id.index()];
   if (known != kUnknown) return known;
   std::vector<uint32_t> attributes;
-  for (const KeyedValue& item : group_by_key(source_, source_.label_sets[id]))
+  for (const KeyedValue& item : group_by_key(source_, source_.label_sets[id])) {
     attributes.push_back(
         attribute(source_.string(item.key), item.value, source_.string(item.unit)));
+  }
   // A set has no order; sorted, equal sets have equal bytes.
   std::ranges::sort(attributes);
   attributes.erase(std::unique(attributes.begin(), attributes.end()), attributes.end());

@@ -248,7 +248,7 @@ class LayoutFinder {
     return std::ranges::adjacent_find(scratch_) != scratch_.end();
   }
 
-  void mark(std::vector<bool>& set, uint64_t attribute) {
+  void mark(std::vector<bool>& set, uint64_t attribute) const {
     if (attribute >= decoding_.sizes.attributes) return;
     if (set.empty()) set.resize(decoding_.sizes.attributes);
     set[attribute] = true;

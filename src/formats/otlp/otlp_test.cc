@@ -13,7 +13,6 @@ namespace vesta {
 namespace {
 
 using otlp::TestMessage;
-using otlp::TestSample;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -199,7 +198,7 @@ TEST(OtlpReader, UnknownFrameTypesAreNoError) {
   WireWriter location;
   const std::vector<int64_t> kind{3};
   location.uint64(2, 0x77);
-  location.packed(4, kind, TestMessage::as_is);
+  location.packed(4, kind, TestMessage::kAsIs);
   WireWriter entry;
   entry.message(2, location);
   m.dictionary_fields = entry.take();

@@ -98,7 +98,7 @@ bool ProfileReader::read_renumbered(WireReader& message, Profile& profile,
       if (!decoding_.in_table(message, "comment_strindices", value, decoding_.sizes.strings,
                               "string_table"))
         return false;
-      profile.comments.push_back(StringId(value));
+      profile.comments.emplace_back(value);
       return true;
     });
   }

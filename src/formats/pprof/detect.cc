@@ -9,7 +9,8 @@
 namespace vesta {
 namespace {
 
-using namespace pprof;
+namespace profile = pprof::profile;
+namespace value_type = pprof::value_type;
 
 // OTLP has messages where ValueType has numbers.
 bool is_value_type(WireReader message) {
@@ -39,7 +40,7 @@ bool is_scalar_field(uint32_t field) {
 template <class Word>
 bool is_gperftools_header(std::string_view bytes) {
   // Header count 0, header words 3, version 0, sampling period in microseconds, padding 0.
-  std::array<Word, 5> words;
+  std::array<Word, 5> words{};
   if (bytes.size() < sizeof(words)) return false;
   std::memcpy(words.data(), bytes.data(), sizeof(words));
   return words[0] == 0 && words[1] == 3 && words[2] == 0 && words[3] > 0 && words[4] == 0;

@@ -4,15 +4,16 @@
 #include "formats/pprof/reader.h"
 #include "formats/pprof/writer.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace vesta;
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+namespace vesta {
+namespace {
+
+void check(std::string_view bytes) {
   looks_like_pprof(bytes);
   ReadOptions options;
   options.allow_negative = true;
   options.keep_timestamps = true;
   const Result<ProfileBatch> batch = read_pprof(bytes, options);
-  if (!batch) return 0;
+  if (!batch) return;
   if (!find_inconsistency(*batch).empty()) std::abort();
   // What we write, we read, and nothing is lost on the way.
   const std::string written = write_pprof(*batch);
@@ -23,5 +24,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (before.samples.values != after.samples.values) std::abort();
   if (before.default_type != after.default_type || before.losses.size() != after.losses.size())
     std::abort();
+}
+
+}  // namespace
+}  // namespace vesta
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  vesta::check({reinterpret_cast<const char*>(data), size});
   return 0;
 }

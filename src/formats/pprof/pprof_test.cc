@@ -93,7 +93,7 @@ TEST(PprofReader, SkipsFieldsItDoesNotKnow) {
 
 // Ids in order, dense but shuffled, far apart, and as large as they get.
 TEST(PprofReader, IdsMayBeAnyNumbers) {
-  const uint64_t kMax = ~uint64_t{0};
+  constexpr uint64_t kMax = ~uint64_t{0};
   for (const std::vector<uint64_t>& ids : {std::vector<uint64_t>{1, 2, 3},
                                            {3, 1, 2},
                                            {2, 3, 4},

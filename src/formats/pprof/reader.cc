@@ -85,7 +85,7 @@ bool parse_loss(std::string_view comment, uint64_t& count, std::string_view& rea
 }
 
 // Reasons in the dictionary may be there under several ids; here they are compared as text.
-void add_loss(ProfileBatch& batch, std::string reason, uint64_t count) {
+void add_loss(ProfileBatch& batch, const std::string& reason, uint64_t count) {
   if (count == 0) return;
   Profile& p = batch.profiles.front();
   for (Loss& loss : p.losses) {
@@ -155,11 +155,7 @@ void take_losses_from_comments(ProfileBatch& batch) {
   });
 }
 
-}  // namespace
-}  // namespace pprof
-
-Result<ProfileBatch> read_pprof(std::string_view bytes, const ReadOptions& options) {
-  using namespace pprof;
+Result<ProfileBatch> read(std::string_view bytes, const ReadOptions& options) {
   VESTA_TRY(check_input_size("pprof", bytes, options.max_decoded_bytes));
   // Offsets and ids have 32 bits, and each entry takes a byte at least.
   if (bytes.size() > std::numeric_limits<uint32_t>::max())
@@ -189,6 +185,13 @@ Result<ProfileBatch> read_pprof(std::string_view bytes, const ReadOptions& optio
   add_loss(batch, kLossInvalidUtf8, outline.repairs.invalid_utf8);
   add_loss(batch, kLossStackTruncated, samples.truncated_stacks());
   return batch;
+}
+
+}  // namespace
+}  // namespace pprof
+
+Result<ProfileBatch> read_pprof(std::string_view bytes, const ReadOptions& options) {
+  return pprof::read(bytes, options);
 }
 
 }  // namespace vesta

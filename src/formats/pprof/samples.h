@@ -29,7 +29,7 @@ class SampleDecoder {
   uint64_t truncated_stacks() const { return truncated_stacks_; }
 
  private:
-  bool decode(WireReader message, std::string_view bytes);
+  bool decode(WireReader reader, std::string_view message);
   bool decode_values(std::string_view packed);
   // The usual case: one packed field of small ids. False, without an error, for anything else.
   bool stack_of(std::string_view packed_ids, StackId& stack);

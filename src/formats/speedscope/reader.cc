@@ -277,7 +277,7 @@ class Reader {
     for (auto item : array) {
       const auto path = [&] { return fmt::format("{}.weights[{}]", header.path, weights.size()); };
       ondemand::value value;
-      if (std::move(item).get(value)) return syntax_error(path());
+      if (item.get(value)) return syntax_error(path());
       const auto number = json_number(value);
       if (!number) return error_at(path(), "not a number", kSyntaxHint);
       if (number->real < 0 && !options_.allow_negative) return error_at(path(), "negative");
@@ -295,7 +295,7 @@ class Reader {
       stack_.clear();
       for (auto frame_item : sample) {
         ondemand::value frame_value;
-        if (std::move(frame_item).get(frame_value)) return syntax_error(path());
+        if (frame_item.get(frame_value)) return syntax_error(path());
         const auto frame = frame_index(frame_value);
         if (!frame) return bad_frame(fmt::format("{}[{}]", path(), stack_.size()));
         stack_.push_back(frames_[*frame]);

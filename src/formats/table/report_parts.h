@@ -83,7 +83,7 @@ std::string finish_json(JsonWriter& json, const FrameProfile& profile, size_t cu
                         std::string_view weight_name, int64_t cut_weight);
 
 // The members that identify a frame: name, file, line, binary, kind.
-void write_frame(JsonWriter& json, const FrameProfile& profile, FrameId frame);
+void write_frame(JsonWriter& json, const FrameProfile& profile, FrameId id);
 
 std::string csv_field(std::string_view text);
 

@@ -92,13 +92,14 @@ class FrameTable {
   }
 
   FrameId intern(const Frame& frame) {
-    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): ids begin as 0.
+    // NOLINTBEGIN(clang-analyzer-core.UndefinedBinaryOperatorResult): ids begin as 0.
     const auto hash = TableHash()
                           .add(uint64_t{frame.name.value} << 32 | frame.file.value)
                           .add(uint64_t{frame.binary.value} << 32 | frame.column)
                           .add(static_cast<uint64_t>(frame.line))
                           .add(frame.address)
                           .value();
+    // NOLINTEND(clang-analyzer-core.UndefinedBinaryOperatorResult)
     // The kind does not tell frames apart: the same function may be seen with and without it.
     return FrameId(index_.find_or_insert(
         hash,

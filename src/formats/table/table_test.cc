@@ -1,8 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <ranges>
-
 #include "formats/table/report.h"
 #include "formats/table/report_parts.h"
 #include "profile/dictionary_builder.h"
@@ -20,7 +18,7 @@ FrameProfile frames_of(std::initializer_list<std::pair<std::vector<std::string>,
       {builder.string("cpu"), builder.string("nanoseconds"), Temporality::kCumulative}};
   for (const auto& [names, value] : stacks) {
     std::vector<LocationId> stack;
-    for (const auto& name : names | std::views::reverse) stack.push_back(builder.frame(name));
+    for (size_t i = names.size(); i-- > 0;) stack.push_back(builder.frame(names[i]));
     p.add_sample(builder.stack(stack), std::span<const int64_t>(&value, 1));
   }
   batch->profiles.push_back(std::move(p));

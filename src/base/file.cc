@@ -1,5 +1,7 @@
 #include "base/file.h"
 
+#include "base/mapped_file_guard.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -99,6 +101,27 @@ Result<InputFile> InputFile::open(const std::string& path, uint64_t max_bytes) {
   return file;
 }
 
+Result<InputFile> InputFile::from_fd(int fd, uint64_t max_bytes) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return io_error("stat", "an open file", errno);
+  if (!S_ISREG(info.st_mode)) {
+    return Error{ErrorCode::kInvalidInput, "not a regular file", {}};
+  }
+  InputFile file;
+  if (info.st_size == 0) return file;
+  if (static_cast<uint64_t>(info.st_size) > max_bytes) return too_large("a file", max_bytes);
+  const size_t size = static_cast<size_t>(info.st_size);
+  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (address == MAP_FAILED) return io_error("map", "an open file", errno);
+  file.mapped_ = static_cast<const char*>(address);
+  file.size_ = size;
+  if (!guard_mapped_file(address, size)) {
+    return Error{ErrorCode::kLimit, "too many files are mapped at once", {}};
+  }
+  file.guarded_ = true;
+  return file;
+}
+
 InputFile InputFile::from_bytes(std::string bytes) {
   InputFile file;
   file.owned_ = std::move(bytes);
@@ -108,16 +131,19 @@ InputFile InputFile::from_bytes(std::string bytes) {
 InputFile::InputFile(InputFile&& other) noexcept
     : mapped_(std::exchange(other.mapped_, nullptr)),
       size_(std::exchange(other.size_, 0)),
+      guarded_(std::exchange(other.guarded_, false)),
       owned_(std::move(other.owned_)) {}
 
 InputFile& InputFile::operator=(InputFile&& other) noexcept {
   std::swap(mapped_, other.mapped_);
   std::swap(size_, other.size_);
+  std::swap(guarded_, other.guarded_);
   std::swap(owned_, other.owned_);
   return *this;
 }
 
 InputFile::~InputFile() {
+  if (guarded_) unguard_mapped_file(mapped_);
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): munmap does not write through it.
   if (mapped_ != nullptr) ::munmap(const_cast<char*>(mapped_), size_);
 }

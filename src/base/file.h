@@ -40,6 +40,10 @@ class InputFile {
   // Maps a regular file, reads anything else; "-" is standard input. kLimit when there are more
   // than `max_bytes`.
   static Result<InputFile> open(const std::string& path, uint64_t max_bytes);
+  // Maps a regular file that is already open; anything else (a pipe, a device) is refused, because
+  // reading it could block. For files that belong to others: they may shrink while they are mapped,
+  // after which the lost part reads as zeros (see mapped_file_guard.h).
+  static Result<InputFile> from_fd(int fd, uint64_t max_bytes);
   static InputFile from_bytes(std::string bytes);
 
   InputFile(InputFile&& other) noexcept;
@@ -54,6 +58,7 @@ class InputFile {
   InputFile() = default;
   const char* mapped_ = nullptr;
   size_t size_ = 0;
+  bool guarded_ = false;
   std::string owned_;
 };
 

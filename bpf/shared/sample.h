@@ -1,0 +1,84 @@
+// What the sampling program sends for each event, in the ring buffer, and what it counts.
+//
+// A record is a vesta_sample, then `kernel_frames` + `user_frames` addresses (leaf first in each
+// part). When the kernel side met code whose table it does not have, `stack_bytes` is not 0, and
+// the VESTA_LEAF_REGISTERS registers of the innermost frame follow, then `stack_bytes` of user
+// stack from `resume.sp` on: user space goes on from there with the same unwinder.
+#pragma once
+
+#include "shared/types.h"
+
+enum {
+  VESTA_COMM_BYTES = 16,
+  VESTA_MAX_KERNEL_FRAMES = 127,  // kernel.perf_event_max_stack
+  VESTA_MAX_USER_FRAMES = 512,
+  VESTA_MAX_FRAMES = 640,
+  VESTA_STACK_COPY_BYTES = 16384,
+  VESTA_LEAF_REGISTERS = 16,  // by DWARF number: 0 = rax, 6 = rbp, 7 = rsp, 10 = r10 …
+};
+
+// User addresses have their top bit free; it marks an address that is the very instruction (the
+// leaf, or where a signal hit), not the one after a call. Names of others are looked up at address
+// - 1.
+#define VESTA_FRAME_EXACT (1ULL << 63)
+
+enum vesta_unwind_result {
+  VESTA_UNWIND_COMPLETE = 0,     // reached the outermost frame
+  VESTA_UNWIND_TRUNCATED = 1,    // more frames than VESTA_MAX_USER_FRAMES
+  VESTA_UNWIND_NO_PROCESS = 2,   // mappings of this process are not known yet
+  VESTA_UNWIND_NO_MAPPING = 3,   // address in no executable mapping
+  VESTA_UNWIND_NO_TABLE = 4,     // the module's table is not loaded (yet)
+  VESTA_UNWIND_NO_RULE = 5,      // the table says nothing about this address
+  VESTA_UNWIND_UNSUPPORTED = 6,  // the rule is of a kind we cannot follow
+  VESTA_UNWIND_BAD_MEMORY = 7,   // stack memory could not be read
+  VESTA_UNWIND_BAD_FRAME = 8,    // the stack pointer did not move up, or the chain makes no sense
+  VESTA_UNWIND_NO_USER = 9,      // a kernel thread: no user stack to unwind
+  VESTA_UNWIND_STACK_CUT = 10,   // user space ran out of copied stack
+  VESTA_UNWIND_RESULTS = 11,
+};
+
+// Where the kernel side stopped and user space goes on.
+struct vesta_resume {
+  __u64 ip;
+  __u64 sp;
+  __u64 bp;
+  __u32 frames;    // user frames found so far
+  __u8 is_return;  // ip is a return address
+  __u8 bp_lost;
+  __u8 padding[2];
+};
+
+struct vesta_sample {
+  __u64 time_ns;  // CLOCK_MONOTONIC
+  __u64 cgroup_id;
+  __u64 weight;  // nanoseconds of CPU
+  __u32 pid;     // process (tgid), in the agent's pid namespace
+  __u32 tid;
+  __u32 cpu;
+  __u8 kind;    // enum vesta_sample_kind
+  __u8 result;  // enum vesta_unwind_result
+  __u16 kernel_frames;
+  __u16 user_frames;
+  __u16 stack_bytes;
+  __u32 padding;
+  char comm[VESTA_COMM_BYTES];
+  struct vesta_resume resume;
+};
+VESTA_STATIC_ASSERT(sizeof(struct vesta_sample) == 104, "no hidden padding");
+
+enum vesta_sample_kind {
+  VESTA_SAMPLE_CPU = 1,
+};
+
+// Counters in a per-CPU array, by reason. What is counted here has no record.
+enum vesta_counter {
+  VESTA_COUNT_SAMPLES = 0,  // events seen for wanted processes, sent or not
+  VESTA_COUNT_SENT = 1,
+  VESTA_COUNT_RING_FULL = 2,
+  VESTA_COUNT_NO_SCRATCH = 3,  // cannot happen; counted so that it cannot hide
+  VESTA_COUNT_KERNEL_STACK_FAILED = 4,
+  VESTA_COUNT_MAPPING_RACE = 5,  // mappings changed under the look-up
+  VESTA_COUNT_DEFERRED = 6,      // stacks that were sent to be finished in user space
+  VESTA_COUNT_IGNORED = 7,       // events of processes that nobody asked for
+  VESTA_COUNTERS = 8,
+};

@@ -16,7 +16,7 @@ function(bpf_object name source)
   add_custom_command(
     OUTPUT "${skeleton}"
     # -g for BTF, which CO-RE and maps need; DWARF itself is stripped by libbpf.
-    COMMAND "${VESTA_BPF_CLANG}" -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -D__TARGET_ARCH_x86
+    COMMAND "${VESTA_BPF_CLANG}" -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror -D__TARGET_ARCH_x86
             "-I${CMAKE_SOURCE_DIR}/bpf" "-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=" -c "${source}" -o "${object}"
     COMMAND "${VESTA_BPFTOOL}" gen skeleton "${object}" name "${name}_bpf" > "${skeleton}"
     DEPENDS "${source}" ${headers}

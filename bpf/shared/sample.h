@@ -39,13 +39,13 @@ enum vesta_unwind_result {
 
 // Where the kernel side stopped and user space goes on.
 struct vesta_resume {
-  __u64 ip;
+  __u64 ip;  // already the last of the user frames
   __u64 sp;
   __u64 bp;
-  __u32 frames;    // user frames found so far
   __u8 is_return;  // ip is a return address
   __u8 bp_lost;
-  __u8 padding[2];
+  __u8 has_registers;  // the registers that follow are those at ip
+  __u8 padding[5];
 };
 
 struct vesta_sample {
@@ -64,7 +64,7 @@ struct vesta_sample {
   char comm[VESTA_COMM_BYTES];
   struct vesta_resume resume;
 };
-VESTA_STATIC_ASSERT(sizeof(struct vesta_sample) == 104, "no hidden padding");
+VESTA_STATIC_ASSERT(sizeof(struct vesta_sample) == 96, "no hidden padding");
 
 enum vesta_sample_kind {
   VESTA_SAMPLE_CPU = 1,
@@ -77,8 +77,11 @@ enum vesta_counter {
   VESTA_COUNT_RING_FULL = 2,
   VESTA_COUNT_NO_SCRATCH = 3,  // cannot happen; counted so that it cannot hide
   VESTA_COUNT_KERNEL_STACK_FAILED = 4,
-  VESTA_COUNT_MAPPING_RACE = 5,  // mappings changed under the look-up
-  VESTA_COUNT_DEFERRED = 6,      // stacks that were sent to be finished in user space
-  VESTA_COUNT_IGNORED = 7,       // events of processes that nobody asked for
-  VESTA_COUNTERS = 8,
+  VESTA_COUNT_MAPPING_RACE = 5,     // mappings changed under the look-up
+  VESTA_COUNT_DEFERRED = 6,         // stacks that were sent to be finished in user space
+  VESTA_COUNT_IGNORED = 7,          // events of processes that nobody asked for
+  VESTA_COUNT_OTHER_NAMESPACE = 8,  // processes that the agent's pid namespace does not show
+  VESTA_COUNT_NOT_DEFERRED =
+      9,  // should have been, but the ring is too full for a copy of the stack
+  VESTA_COUNTERS = 10,
 };

@@ -1,0 +1,54 @@
+// Who is running: ids as the agent's own pid namespace shows them, and whether anyone asked about
+// the process.
+#pragma once
+
+#include <linux/bpf.h>
+// After linux/bpf.h, whose types they use.
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "kernel_types.h"
+
+enum { VESTA_PF_KTHREAD = 0x00200000 };
+
+// 1: only processes in `targets` and what they fork. 0: every process.
+const volatile __u32 only_targets = 0;
+
+// The agent's pid namespace, found by the agent running `find_namespace` once.
+__u32 namespace_level = 0;
+__u64 namespace_address = 0;
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __uint(max_entries, 65536);
+  __type(key, __u32);  // tgid in the agent's namespace
+  __type(value, __u8);
+} targets SEC(".maps");
+
+// The number of a task in the agent's namespace, 0 when it has none there.
+static __always_inline __u32 vesta_task_number(struct task_struct* task) {
+  struct pid* pid = BPF_CORE_READ(task, thread_pid);
+  if (!pid) return 0;
+  const __u32 level = namespace_level;
+  if (BPF_CORE_READ(pid, level) < level) return 0;
+  struct upid number;
+  const __u64 offset =
+      bpf_core_field_offset(struct pid, numbers) + level * bpf_core_type_size(struct upid);
+  if (bpf_probe_read_kernel(&number, sizeof(number), (const char*)pid + offset)) return 0;
+  return (__u64)number.ns == namespace_address ? (__u32)number.nr : 0;
+}
+
+static __always_inline __u32 vesta_thread_of(struct task_struct* task) {
+  if (namespace_level == 0) return (__u32)BPF_CORE_READ(task, pid);
+  return vesta_task_number(task);
+}
+
+static __always_inline __u32 vesta_process_of(struct task_struct* task) {
+  if (namespace_level == 0) return (__u32)BPF_CORE_READ(task, tgid);
+  return vesta_task_number(BPF_CORE_READ(task, group_leader));
+}
+
+static __always_inline int vesta_is_target(__u32 tgid) {
+  return !only_targets || bpf_map_lookup_elem(&targets, &tgid) != 0;
+}

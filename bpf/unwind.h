@@ -1,0 +1,240 @@
+// One step of the unwinder: from a frame to its caller. The same source serves the kernel programs
+// and user space (src/unwind/stack_unwinder.cc), where tests run it on recorded memory. C and C++.
+//
+// Whoever includes this gives four functions first, which hide where memory and tables are:
+//   int vesta_read_word(VESTA_ENV env, __u64 address, __u64 *value)     0 when it could be read
+//   int vesta_find_mapping(VESTA_ENV env, struct vesta_unwind_state *state, __u64 pc)
+//       fills state->mapping_*; 0, or the vesta_unwind_result that says what is missing
+//   const struct vesta_module *vesta_get_module(VESTA_ENV env, __u32 module)     NULL when there is
+//   none VESTA_TABLE vesta_get_table(VESTA_ENV env, __u32 module)                     NULL when
+//   there is none const __u64 *vesta_get_cell(VESTA_TABLE table, __u32 index)                  NULL
+//   when out of range
+#pragma once
+
+#include "shared/unwind_state.h"
+#include "shared/unwind_table.h"
+
+enum vesta_step {
+  VESTA_STEP_ON = 0,    // state is now the caller's
+  VESTA_STEP_STOP = 1,  // state->result says why
+};
+
+// Registers by DWARF number (System V ABI, AMD64 supplement, figure 3.36).
+enum {
+  VESTA_REGISTER_RBP = 6,
+  VESTA_REGISTER_RSP = 7,
+};
+
+// Where the kernel puts the interrupted registers, in bytes from the ucontext: uc_mcontext at 40
+// holds r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip.
+enum {
+  VESTA_UCONTEXT_RBP = 40 + 80,
+  VESTA_UCONTEXT_RSP = 40 + 120,
+  VESTA_UCONTEXT_RIP = 40 + 128,
+};
+
+// How far above the stack pointer a frame pointer may be that no table vouches for.
+#define VESTA_MAX_GUESSED_FRAME (1ULL << 20)
+
+static __always_inline enum vesta_step vesta_stop(struct vesta_unwind_state* state, __u8 result) {
+  state->result = result;
+  return VESTA_STEP_STOP;
+}
+
+static __always_inline int vesta_in_mapping(const struct vesta_unwind_state* state, __u64 pc) {
+  return pc >= state->mapping_start && pc < state->mapping_end;
+}
+
+// The u32 of a cell: cells hold two, the even one in the low half.
+static __always_inline __u32 vesta_half(__u64 cell, __u32 index) {
+  return (index & 1) != 0 ? (__u32)(cell >> 32) : (__u32)cell;
+}
+
+// The rule in force at `pc`, an address of the ELF file. Rule 0 when the table says nothing.
+static __always_inline int vesta_find_rule(VESTA_TABLE table, const struct vesta_module* module,
+                                           __u64 pc, struct vesta_unwind_rule* rule) {
+  if (pc < module->text_start) return -1;
+  const __u64 page = (pc - module->text_start) >> VESTA_PAGE_BITS;
+  if (page >= module->page_count) return -1;
+  const __u32 target = (__u32)(pc - module->text_start) & VESTA_ROW_PC_MASK;
+
+  const __u64* cell = vesta_get_cell(table, (__u32)page >> 1);
+  if (!cell) return -1;
+  const __u32 first = vesta_half(*cell, (__u32)page);
+  if ((page & 1) != 0) {
+    cell = vesta_get_cell(table, (__u32)(page + 1) >> 1);
+    if (!cell) return -1;
+  }
+  const __u32 last = vesta_half(*cell, (__u32)page + 1);
+  if (last < first || last > module->row_count) return -1;
+
+  // Number of rows of this page that begin at or before the target.
+  __u32 low = first;
+  __u32 count = last - first;
+  for (int step = 0; step < VESTA_ROW_SEARCH_STEPS; ++step) {
+    if (count == 0) break;
+    const __u32 half = count >> 1;
+    const __u32 middle = low + half;
+    cell = vesta_get_cell(table, module->page_cells + (middle >> 1));
+    if (!cell) return -1;
+    if ((vesta_half(*cell, middle) & VESTA_ROW_PC_MASK) <= target) {
+      low = middle + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  if (low == 0) return -1;
+  const __u32 row = low - 1;  // may be the last row of an earlier page, which is still in force
+  cell = vesta_get_cell(table, module->page_cells + (row >> 1));
+  if (!cell) return -1;
+  const __u32 number = vesta_half(*cell, row) >> VESTA_ROW_PC_BITS;
+  if (number >= module->rule_count) return -1;
+  cell = vesta_get_cell(table, module->rule_cell + number);
+  if (!cell) return -1;
+  __builtin_memcpy(rule, cell, sizeof(*rule));
+  return 0;
+}
+
+// By frame pointers: for code without tables that keeps them (Go, JIT compilers).
+static __always_inline enum vesta_step vesta_step_frame_pointer(VESTA_ENV env,
+                                                                struct vesta_unwind_state* state) {
+  if (state->bp_lost) return vesta_stop(state, VESTA_UNWIND_NO_RULE);
+  if (state->bp == 0) return vesta_stop(state, VESTA_UNWIND_COMPLETE);
+  __u64 return_address = 0;
+  __u64 caller_bp = 0;
+  if (vesta_read_word(env, state->bp, &caller_bp) ||
+      vesta_read_word(env, state->bp + 8, &return_address)) {
+    return vesta_stop(state, VESTA_UNWIND_BAD_MEMORY);
+  }
+  if (return_address == 0) return vesta_stop(state, VESTA_UNWIND_COMPLETE);
+  // Stacks may be switched (Go's system stack), so the new frame may be lower; but never the same.
+  if (caller_bp == state->bp) return vesta_stop(state, VESTA_UNWIND_BAD_FRAME);
+  state->sp = state->bp + 16;
+  state->bp = caller_bp;
+  state->ip = return_address;
+  state->is_return = 1;
+  state->has_registers = 0;
+  return VESTA_STEP_ON;
+}
+
+// In code that no table describes inside a file that has one (hand-written assembly): rbp may be
+// anything, so follow it only if it looks like a frame pointer and leads to code.
+static __always_inline enum vesta_step vesta_step_guess(VESTA_ENV env,
+                                                        struct vesta_unwind_state* state) {
+  __u64 return_address = 0;
+  if (state->bp_lost || state->bp < state->sp || state->bp - state->sp > VESTA_MAX_GUESSED_FRAME ||
+      vesta_read_word(env, state->bp + 8, &return_address) ||
+      (!vesta_in_mapping(state, return_address - 1) &&
+       vesta_find_mapping(env, state, return_address - 1))) {
+    return vesta_stop(state, VESTA_UNWIND_NO_RULE);
+  }
+  return vesta_step_frame_pointer(env, state);
+}
+
+static __always_inline enum vesta_step vesta_step_signal(VESTA_ENV env,
+                                                         struct vesta_unwind_state* state,
+                                                         __u64 ucontext) {
+  __u64 ip = 0;
+  __u64 sp = 0;
+  __u64 bp = 0;
+  if (vesta_read_word(env, ucontext + VESTA_UCONTEXT_RBP, &bp) ||
+      vesta_read_word(env, ucontext + VESTA_UCONTEXT_RSP, &sp) ||
+      vesta_read_word(env, ucontext + VESTA_UCONTEXT_RIP, &ip)) {
+    return vesta_stop(state, VESTA_UNWIND_BAD_MEMORY);
+  }
+  state->ip = ip;
+  state->sp = sp;
+  state->bp = bp;
+  state->bp_lost = 0;
+  state->is_return = 0;
+  state->has_registers = 0;
+  return VESTA_STEP_ON;
+}
+
+static __always_inline enum vesta_step vesta_step_rule(VESTA_ENV env,
+                                                       struct vesta_unwind_state* state,
+                                                       const struct vesta_unwind_rule* rule,
+                                                       __u64 pc) {
+  const __u64 offset = (__u64)(__s64)rule->cfa_offset;
+  __u64 cfa = 0;
+  switch (rule->cfa_kind) {
+    case VESTA_CFA_NONE:
+      return vesta_step_guess(env, state);
+    case VESTA_CFA_END:
+      return vesta_stop(state, VESTA_UNWIND_COMPLETE);
+    case VESTA_CFA_FRAME_POINTER:
+      return vesta_step_frame_pointer(env, state);
+    case VESTA_CFA_SIGNAL:
+      return vesta_step_signal(env, state, state->sp + offset);
+    case VESTA_CFA_SP:
+      cfa = state->sp + offset;
+      break;
+    case VESTA_CFA_PLT:
+      cfa = state->sp + 8 + ((pc & 15) >= offset ? 8 : 0);
+      break;
+    case VESTA_CFA_BP:
+      if (state->bp_lost) return vesta_stop(state, VESTA_UNWIND_UNSUPPORTED);
+      cfa = state->bp + offset;
+      break;
+    case VESTA_CFA_DEREF_BP:
+      if (state->bp_lost) return vesta_stop(state, VESTA_UNWIND_UNSUPPORTED);
+      if (vesta_read_word(env, state->bp + offset, &cfa))
+        return vesta_stop(state, VESTA_UNWIND_BAD_MEMORY);
+      break;
+    case VESTA_CFA_DEREF_SP:
+      if (vesta_read_word(env, state->sp + offset, &cfa))
+        return vesta_stop(state, VESTA_UNWIND_BAD_MEMORY);
+      cfa += 8;
+      break;
+    case VESTA_CFA_REGISTER:
+      if (!state->has_registers) return vesta_stop(state, VESTA_UNWIND_UNSUPPORTED);
+      cfa = state->registers[rule->cfa_register & (VESTA_LEAF_REGISTERS - 1)] + offset;
+      break;
+    default:
+      return vesta_stop(state, VESTA_UNWIND_UNSUPPORTED);
+  }
+  // The caller's frame lies above: anything else is a damaged stack, and would let a loop through.
+  if (cfa <= state->sp) return vesta_stop(state, VESTA_UNWIND_BAD_FRAME);
+  __u64 return_address = 0;
+  if (vesta_read_word(env, cfa - 8, &return_address))
+    return vesta_stop(state, VESTA_UNWIND_BAD_MEMORY);
+
+  if (rule->bp_kind == VESTA_BP_UNDEFINED) {
+    state->bp_lost = 1;
+  } else if (rule->bp_kind != VESTA_BP_SAME) {
+    const __u64 base = rule->bp_kind == VESTA_BP_AT_CFA ? cfa : state->bp;
+    if (vesta_read_word(env, base + (__u64)(__s64)rule->bp_offset, &state->bp))
+      return vesta_stop(state, VESTA_UNWIND_BAD_MEMORY);
+    state->bp_lost = 0;
+  }
+  // A thread whose start is not marked as outermost has nothing to return to.
+  if (return_address == 0) return vesta_stop(state, VESTA_UNWIND_COMPLETE);
+  state->sp = cfa;
+  state->ip = return_address;
+  state->is_return = 1;
+  state->has_registers = 0;
+  return VESTA_STEP_ON;
+}
+
+// From the frame in `state` to its caller.
+static __always_inline enum vesta_step vesta_unwind_step(VESTA_ENV env,
+                                                         struct vesta_unwind_state* state) {
+  const __u64 pc = state->ip - (state->is_return ? 1 : 0);
+  if (!vesta_in_mapping(state, pc)) {
+    const int missing = vesta_find_mapping(env, state, pc);
+    if (missing) return vesta_stop(state, (__u8)missing);
+  }
+  if (state->mapping_module == VESTA_MODULE_ANONYMOUS) return vesta_step_frame_pointer(env, state);
+  const struct vesta_module* module = vesta_get_module(env, state->mapping_module);
+  if (!module || module->state == VESTA_MODULE_ABSENT)
+    return vesta_stop(state, VESTA_UNWIND_NO_TABLE);
+  if (module->state == VESTA_MODULE_NO_TABLE) return vesta_step_frame_pointer(env, state);
+  VESTA_TABLE table = vesta_get_table(env, state->mapping_module);
+  if (!table) return vesta_stop(state, VESTA_UNWIND_NO_TABLE);
+  struct vesta_unwind_rule rule;
+  __builtin_memset(&rule, 0, sizeof(rule));
+  // No row is the same as a row without a rule.
+  (void)vesta_find_rule(table, module, pc - state->mapping_bias, &rule);
+  return vesta_step_rule(env, state, &rule, pc);
+}

@@ -1,0 +1,46 @@
+// Opens files that belong to other processes, as those see them, without being led astray: regular
+// files only (looked at before they are opened, so no device or pipe is ever touched), never
+// outside the other's root. Owners are descriptors; thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/file.h"
+#include "base/result.h"
+
+namespace vesta {
+
+struct FileIdentity {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  uint64_t size = 0;
+  int64_t mtime_ns = 0;
+  int64_t ctime_ns = 0;
+  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
+};
+
+struct TargetFile {
+  UniqueFd fd;
+  FileIdentity identity;
+};
+
+// The root folder of processes that see other files than we do (containers, chroot).
+struct ProcessRoot {
+  UniqueFd fd;  // O_PATH
+  uint64_t mount_namespace = 0;
+};
+
+Result<FileIdentity> identity_of(int fd);
+
+// The file behind a mapping, even if it was deleted or replaced: /proc/PID/map_files. Needs
+// CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN.
+Result<TargetFile> open_map_file(const std::string& proc_root, uint32_t pid, uint64_t start,
+                                 uint64_t end);
+// A path below a root folder; links in it, absolute ones too, stay below that root.
+Result<TargetFile> open_in_root(int root_fd, const std::string& path);
+// A path as we see it ourselves.
+Result<TargetFile> open_own_path(const std::string& path);
+
+}  // namespace vesta

@@ -1,0 +1,276 @@
+// Our tables against another reader of call frame information (elfutils), row by row, on the files
+// of this machine.
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <libelf.h>
+
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/test_requirements.h"
+#include "unwind/unwind_table.h"
+
+namespace vesta {
+namespace {
+
+using Ops = std::span<const Dwarf_Op>;
+
+struct Judgement {
+  uint64_t compared = 0;
+  uint64_t inexpressible = 0;  // rules that our format cannot hold
+  uint64_t lost_bp = 0;        // likewise, of rbp only
+  std::vector<std::string> mismatches;
+};
+
+std::optional<unsigned> base_register(const Dwarf_Op& op, int64_t& offset) {
+  if (op.atom >= DW_OP_breg0 && op.atom <= DW_OP_breg31) {
+    offset = static_cast<int64_t>(op.number);
+    return op.atom - DW_OP_breg0;
+  }
+  if (op.atom == DW_OP_bregx) {
+    offset = static_cast<int64_t>(op.number2);
+    return static_cast<unsigned>(op.number);
+  }
+  return std::nullopt;
+}
+
+bool is_plt(Ops ops, int& threshold) {
+  static constexpr uint8_t kShape[] = {DW_OP_breg7, DW_OP_breg16, DW_OP_lit15, DW_OP_and, 0,
+                                       DW_OP_ge,    DW_OP_lit3,   DW_OP_shl,   DW_OP_plus};
+  if (ops.size() != std::size(kShape)) return false;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (i != 4 && ops[i].atom != kShape[i]) return false;
+  }
+  threshold = ops[4].atom - DW_OP_lit0;
+  return true;
+}
+
+std::optional<vesta_unwind_rule> cfa_rule(Ops ops, bool is_signal) {
+  vesta_unwind_rule rule{};
+  int threshold = 0;
+  if (is_plt(ops, threshold)) {
+    rule.cfa_kind = VESTA_CFA_PLT;
+    rule.cfa_offset = threshold;
+    return rule;
+  }
+  if (ops.empty()) return std::nullopt;
+  int64_t offset = 0;
+  const auto base = base_register(ops[0], offset);
+  if (!base) return std::nullopt;
+  rule.cfa_offset = static_cast<int32_t>(offset);
+  if (ops.size() == 1) {
+    rule.cfa_kind = *base == 7 ? VESTA_CFA_SP : *base == 6 ? VESTA_CFA_BP : VESTA_CFA_REGISTER;
+    if (rule.cfa_kind == VESTA_CFA_REGISTER) rule.cfa_register = static_cast<uint8_t>(*base);
+    return rule;
+  }
+  if (ops[1].atom != DW_OP_deref) return std::nullopt;
+  if (ops.size() == 2 && is_signal && *base == 7) {
+    rule.cfa_kind = VESTA_CFA_SIGNAL;
+    rule.cfa_offset -= 160;
+    return rule;
+  }
+  if (ops.size() == 2 && *base == 6) {
+    rule.cfa_kind = VESTA_CFA_DEREF_BP;
+    return rule;
+  }
+  if (ops.size() == 3 && *base == 7 && ops[2].atom == DW_OP_plus_uconst && ops[2].number == 8) {
+    rule.cfa_kind = VESTA_CFA_DEREF_SP;
+    return rule;
+  }
+  return std::nullopt;
+}
+
+struct Where {
+  enum { kSame, kUndefined, kAtCfa, kAtBp, kOther } kind = kOther;
+  int64_t offset = 0;
+};
+
+Where register_place(Dwarf_Frame* frame, int number) {
+  Dwarf_Op memory[3];
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  if (dwarf_frame_register(frame, number, memory, &ops, &count) != 0) return {};
+  if (count == 0) return {ops == nullptr ? Where::kSame : Where::kUndefined, 0};
+  if (ops[0].atom == DW_OP_call_frame_cfa) {
+    if (count == 1) return {Where::kAtCfa, 0};
+    if (count == 2 && ops[1].atom == DW_OP_plus_uconst) {
+      return {Where::kAtCfa, static_cast<int64_t>(ops[1].number)};
+    }
+    return {};
+  }
+  if (count == 1 && ops[0].atom == DW_OP_breg6) {
+    return {Where::kAtBp, static_cast<int64_t>(ops[0].number)};
+  }
+  return {};
+}
+
+// What the judge says, as a rule; nothing when a rule cannot hold it.
+std::optional<vesta_unwind_rule> expected_rule(Dwarf_Frame* frame, bool is_signal, bool& lost_bp) {
+  const Where ra = register_place(frame, 16);
+  if (ra.kind == Where::kUndefined) {
+    vesta_unwind_rule end{};
+    end.cfa_kind = VESTA_CFA_END;
+    return end;
+  }
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  if (dwarf_frame_cfa(frame, &ops, &count) != 0) return std::nullopt;
+  auto rule = cfa_rule({ops, count}, is_signal);
+  if (!rule || rule->cfa_kind == VESTA_CFA_SIGNAL) return rule;
+  if (ra.kind != Where::kAtCfa || ra.offset != -8) return std::nullopt;
+  const Where bp = register_place(frame, 6);
+  rule->bp_offset = static_cast<int16_t>(bp.offset);
+  switch (bp.kind) {
+    case Where::kSame:
+      rule->bp_kind = VESTA_BP_SAME;
+      break;
+    case Where::kAtCfa:
+      rule->bp_kind = VESTA_BP_AT_CFA;
+      break;
+    case Where::kAtBp:
+      rule->bp_kind = VESTA_BP_AT_BP;
+      break;
+    case Where::kOther:
+      lost_bp = true;
+      [[fallthrough]];
+    case Where::kUndefined:
+      rule->bp_kind = VESTA_BP_UNDEFINED;
+      break;
+  }
+  return rule;
+}
+
+std::string text_of(const vesta_unwind_rule& rule) {
+  return fmt::format("cfa {} r{} {:+}, bp {} {:+}", unsigned{rule.cfa_kind}, rule.cfa_register,
+                     rule.cfa_offset, unsigned{rule.bp_kind}, rule.bp_offset);
+}
+
+// Where functions begin, from the look-up table that our reader does not use.
+std::vector<uint64_t> function_starts(const ElfFile& file) {
+  std::vector<uint64_t> out;
+  const ElfSection* header = file.section(".eh_frame_hdr");
+  if (header == nullptr || header->bytes.size() < 12) return out;
+  uint32_t count = 0;
+  std::memcpy(&count, header->bytes.data() + 8, sizeof(count));
+  for (uint32_t i = 0; i < count && 12 + 8 * (uint64_t{i} + 1) <= header->bytes.size(); ++i) {
+    int32_t relative = 0;
+    std::memcpy(&relative, header->bytes.data() + 12 + 8 * i, sizeof(relative));
+    out.push_back(header->address + static_cast<uint64_t>(int64_t{relative}));
+  }
+  return out;
+}
+
+class Judge {
+ public:
+  explicit Judge(const std::string& path) {
+    elf_version(EV_CURRENT);
+    fd_ = UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    elf_ = elf_begin(fd_.get(), ELF_C_READ_MMAP, nullptr);
+    cfi_ = elf_ == nullptr ? nullptr : dwarf_getcfi_elf(elf_);
+  }
+  ~Judge() {
+    if (cfi_ != nullptr) dwarf_cfi_end(cfi_);
+    if (elf_ != nullptr) elf_end(elf_);
+  }
+  Judge(const Judge&) = delete;
+  Judge& operator=(const Judge&) = delete;
+  bool is_open() const { return cfi_ != nullptr; }
+
+  // Compares the rows of the function at [start, limit).
+  void compare(const UnwindTable& table, uint64_t start, uint64_t limit, Judgement& judgement) {
+    uint64_t address = start;
+    while (address < limit) {
+      Dwarf_Frame* frame = nullptr;
+      if (dwarf_cfi_addrframe(cfi_, address, &frame) != 0) return;  // behind the function's end
+      Dwarf_Addr row_start = 0;
+      Dwarf_Addr row_end = 0;
+      bool is_signal = false;
+      dwarf_frame_info(frame, &row_start, &row_end, &is_signal);
+      bool lost_bp = false;
+      const auto expected = expected_rule(frame, is_signal, lost_bp);
+      ++judgement.compared;
+      if (!expected) ++judgement.inexpressible;
+      if (lost_bp) ++judgement.lost_bp;
+      vesta_unwind_rule unsupported{};
+      unsupported.cfa_kind = VESTA_CFA_UNSUPPORTED;
+      const vesta_unwind_rule wanted = expected.value_or(unsupported);
+      for (const uint64_t at : {address, std::min<uint64_t>(row_end, limit) - 1}) {
+        const vesta_unwind_rule got = rule_at(table, at);
+        if (std::memcmp(&got, &wanted, sizeof(got)) == 0) continue;
+        // Ours is richer here: rbp relative to the stack pointer.
+        if (lost_bp && got.bp_kind != VESTA_BP_UNDEFINED) continue;
+        judgement.mismatches.push_back(
+            fmt::format("{:#x}: {} instead of {}", at, text_of(got), text_of(wanted)));
+      }
+      free(frame);  // NOLINT(cppcoreguidelines-no-malloc): libdw allocates it so.
+      if (row_end <= address) return;
+      address = row_end;
+    }
+  }
+
+ private:
+  UniqueFd fd_;
+  Elf* elf_ = nullptr;
+  Dwarf_CFI* cfi_ = nullptr;
+};
+
+struct Subject {
+  const char* name;
+  const char* path;
+  size_t every;                // nth function, to bound the time on large files
+  uint64_t max_inexpressible;  // rows
+};
+
+class CfiJudgeTest : public ::testing::TestWithParam<Subject> {};
+
+TEST_P(CfiJudgeTest, AgreesOnEveryRow) {
+  const Subject& subject = GetParam();
+  if (!std::filesystem::exists(subject.path)) VESTA_SKIP(std::string(subject.path) + " is missing");
+  const auto file = ElfFile::open(subject.path);
+  ASSERT_TRUE(file.ok());
+  const auto table = build_unwind_table(**file);
+  ASSERT_TRUE(table.ok()) << table.error().message;
+  ASSERT_TRUE(validate(*table).ok());
+  Judge judge(subject.path);
+  ASSERT_TRUE(judge.is_open());
+  const std::vector<uint64_t> starts = function_starts(**file);
+  ASSERT_GT(starts.size(), 20U);
+  Judgement judgement;
+  for (size_t i = 0; i < starts.size(); i += subject.every) {
+    const uint64_t limit = i + 1 < starts.size() ? starts[i + 1] : ~uint64_t{0};
+    judge.compare(*table, starts[i], limit, judgement);
+  }
+  fmt::print(
+      "{}: {} rows compared, {} beyond our rules, rbp beyond our rules in {}; table: {} rows, {} "
+      "rules\n",
+      subject.name, judgement.compared, judgement.inexpressible, judgement.lost_bp,
+      table->header.row_count, table->header.rule_count);
+  for (size_t i = 0; i < std::min<size_t>(judgement.mismatches.size(), 10); ++i) {
+    ADD_FAILURE() << judgement.mismatches[i];
+  }
+  EXPECT_TRUE(judgement.mismatches.empty()) << judgement.mismatches.size() << " rows differ";
+  EXPECT_LE(judgement.inexpressible, subject.max_inexpressible);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Files, CfiJudgeTest,
+    ::testing::Values(Subject{"libc", "/usr/lib/x86_64-linux-gnu/libc.so.6", 1, 20},
+                      Subject{"ld_so", "/usr/lib64/ld-linux-x86-64.so.2", 1, 20},
+                      Subject{"libstdcxx", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", 1, 0},
+                      Subject{"libgcc", "/usr/lib/x86_64-linux-gnu/libgcc_s.so.1", 1, 8},
+                      Subject{"libcrypto", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3", 1, 30},
+                      Subject{"python3", "/usr/bin/python3.11", 1, 0},
+                      Subject{"perl", "/usr/bin/perl", 1, 0},
+                      Subject{"gcc", "/usr/bin/gcc-12", 1, 8},
+                      Subject{"libclang", "/usr/lib/llvm-14/lib/libclang-cpp.so.14", 1, 0}),
+    [](const auto& subject) { return std::string(subject.param.name); });
+
+}  // namespace
+}  // namespace vesta

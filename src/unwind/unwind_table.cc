@@ -1,0 +1,214 @@
+#include "unwind/unwind_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "unwind/cfi_entries.h"
+#include "unwind/cfi_section.h"
+#include "unwind/function_source.h"
+#include "unwind/row_writer.h"
+
+namespace vesta {
+namespace {
+
+// A file with fewer functions than this has lost its information to a debug file: what the start
+// files bring along is all that is left.
+constexpr size_t kHardlyAny = 8;
+
+// Rows that one byte of call frame instructions gives at most: two bytes for moving on and for a
+// change. Reserving by it wastes address space only.
+constexpr size_t kInstructionBytesPerRow = 2;
+
+struct CodeRange {
+  uint64_t low = 0;
+  uint64_t high = 0;
+};
+
+std::optional<CodeRange> code_range(const ElfFile& file) {
+  CodeRange range{std::numeric_limits<uint64_t>::max(), 0};
+  for (const Elf64_Phdr& segment : file.segments()) {
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    const uint64_t end = segment.p_vaddr + segment.p_memsz;
+    if (end <= segment.p_vaddr) continue;
+    range.low = std::min<uint64_t>(range.low, segment.p_vaddr);
+    range.high = std::max(range.high, end);
+  }
+  if (range.low >= range.high) return std::nullopt;
+  return range;
+}
+
+UnwindTable empty_table() {
+  UnwindTable table;
+  table.header.state = VESTA_MODULE_NO_TABLE;
+  return table;
+}
+
+Error invalid(std::string message) {
+  return {ErrorCode::kInvalidInput, "damaged unwind table: " + std::move(message), {}};
+}
+
+// Two u32 in a cell.
+uint32_t half(const UnwindTable& table, uint64_t first_cell, uint64_t index) {
+  return static_cast<uint32_t>(table.cells[first_cell + index / 2] >> (index % 2 * 32));
+}
+
+Status validate_sizes(const UnwindTable& table) {
+  const vesta_module& header = table.header;
+  if (header.state == VESTA_MODULE_NO_TABLE) {
+    if (!table.cells.empty() || header.row_count != 0 || header.page_count != 0) {
+      return invalid("it says that there is none");
+    }
+    return {};
+  }
+  if (header.state != VESTA_MODULE_LOADED) return invalid("unknown state");
+  if (header.page_count == 0 || header.page_count > kMaxUnwindPages) {
+    return invalid(fmt::format("{} pages", header.page_count));
+  }
+  if (header.row_count > kMaxUnwindRows) return invalid(fmt::format("{} rows", header.row_count));
+  if (header.rule_count == 0 || header.rule_count > VESTA_MAX_RULES) {
+    return invalid(fmt::format("{} rules", header.rule_count));
+  }
+  const uint64_t text_bytes = uint64_t{header.page_count} << VESTA_PAGE_BITS;
+  if (header.text_start % (1U << VESTA_PAGE_BITS) != 0 ||
+      header.text_start > std::numeric_limits<uint64_t>::max() - text_bytes) {
+    return invalid("its code begins where none can be");
+  }
+  const uint64_t row_cells = (uint64_t{header.row_count} + 1) / 2;
+  if (header.page_cells != (header.page_count + 2) / 2 ||
+      header.rule_cell != header.page_cells + row_cells ||
+      table.cells.size() != uint64_t{header.rule_cell} + header.rule_count) {
+    return invalid("its parts are not where they should be");
+  }
+  return {};
+}
+
+Status validate_rows(const UnwindTable& table) {
+  const vesta_module& header = table.header;
+  if (half(table, 0, 0) != 0 || half(table, 0, header.page_count) != header.row_count) {
+    return invalid("its page index does not cover its rows");
+  }
+  for (uint32_t page = 0; page < header.page_count; ++page) {
+    const uint32_t begin = half(table, 0, page);
+    const uint32_t end = half(table, 0, page + 1);
+    if (begin > end || end > header.row_count) return invalid("its page index is out of order");
+    int64_t last = -1;
+    for (uint32_t row = begin; row < end; ++row) {
+      const uint32_t value = half(table, header.page_cells, row);
+      const int64_t address = value & VESTA_ROW_PC_MASK;
+      if (address <= last) return invalid("its rows are out of order");
+      if (value >> VESTA_ROW_PC_BITS >= header.rule_count) return invalid("a rule does not exist");
+      last = address;
+    }
+  }
+  return {};
+}
+
+Status validate_rules(const UnwindTable& table) {
+  for (uint32_t number = 0; number < table.header.rule_count; ++number) {
+    const uint64_t cell = table.cells[table.header.rule_cell + number];
+    if (number == 0 && cell != 0) return invalid("rule 0 is not the empty one");
+    const auto rule = std::bit_cast<vesta_unwind_rule>(cell);
+    if (rule.cfa_kind > VESTA_CFA_UNSUPPORTED || rule.bp_kind > VESTA_BP_UNDEFINED ||
+        rule.cfa_register >= 16) {
+      return invalid(fmt::format("rule {} makes no sense", number));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<UnwindTable> build_unwind_table(const ElfFile& file, const ElfFile* debug_file) {
+  if (file.machine() != EM_X86_64) {
+    return Error{ErrorCode::kUnsupported,
+                 fmt::format("unwind tables of machine {} are not supported", file.machine()),
+                 "only x86-64 is"};
+  }
+  const auto code = code_range(file);
+  if (!code) return empty_table();
+
+  std::vector<CfiEntries> entries;
+  std::array<std::string, 2> unpacked;
+  const auto read = [&](const CfiSection& section) -> Status {
+    if (section.bytes.empty()) return {};
+    VESTA_ASSIGN(CfiEntries more, read_cfi_entries(section, code->low, code->high));
+    entries.push_back(std::move(more));
+    return {};
+  };
+  VESTA_TRY(read(find_eh_frame(file)));
+  VESTA_TRY(read(find_debug_frame(file, unpacked[0])));
+  size_t functions = 0;
+  for (const CfiEntries& source : entries) functions += source.fdes.size();
+  if (debug_file != nullptr && functions < kHardlyAny) {
+    VESTA_TRY(read(find_debug_frame(*debug_file, unpacked[1])));
+  }
+
+  std::vector<std::unique_ptr<FunctionSource>> owners;
+  std::vector<const FunctionSource*> sources;
+  CodeRange covered{std::numeric_limits<uint64_t>::max(), 0};
+  uint64_t instruction_bytes = 0;
+  uint64_t skipped = 0;
+  functions = 0;
+  for (CfiEntries& source : entries) {
+    for (const Fde& fde : source.fdes) {
+      covered.low = std::min(covered.low, fde.start - (fde.start > code->low ? 1 : 0));
+      covered.high = std::max(covered.high, fde.start + fde.size);
+      instruction_bytes += fde.instructions_size;
+    }
+    functions += source.fdes.size();
+    skipped += source.skipped;
+    owners.push_back(cfi_source(source));
+    sources.push_back(owners.back().get());
+  }
+  if (functions == 0) return empty_table();
+  if ((covered.high - covered.low) >> VESTA_PAGE_BITS >= kMaxUnwindPages - 1) {
+    return Error{ErrorCode::kLimit, "more than 4 GiB of code", {}};
+  }
+  RowWriter rows(covered.low, covered.high,
+                 instruction_bytes / kInstructionBytesPerRow + functions * 2);
+  write_rows(sources, rows);
+  if (rows.is_full()) {
+    return Error{ErrorCode::kLimit, fmt::format("more than {} unwind rows", kMaxUnwindRows), {}};
+  }
+  UnwindTable table = std::move(rows).finish();
+  table.skipped_functions = skipped;
+  return table;
+}
+
+Status validate(const UnwindTable& table) {
+  VESTA_TRY(validate_sizes(table));
+  if (!table.is_loaded()) return {};
+  VESTA_TRY(validate_rows(table));
+  return validate_rules(table);
+}
+
+vesta_unwind_rule rule_at(const UnwindTable& table, uint64_t address) {
+  const vesta_module& header = table.header;
+  if (!table.is_loaded() || address < header.text_start) return {};
+  const uint64_t offset = address - header.text_start;
+  const uint64_t page = offset >> VESTA_PAGE_BITS;
+  if (page >= header.page_count) return {};
+  // The first row above the address.
+  uint32_t low = half(table, 0, page);
+  uint32_t high = half(table, 0, page + 1);
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    const uint32_t row = half(table, header.page_cells, middle);
+    if ((row & VESTA_ROW_PC_MASK) <= (offset & VESTA_ROW_PC_MASK)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == 0) return {};
+  const uint32_t row = half(table, header.page_cells, low - 1);
+  return std::bit_cast<vesta_unwind_rule>(
+      table.cells[header.rule_cell + (row >> VESTA_ROW_PC_BITS)]);
+}
+
+}  // namespace vesta

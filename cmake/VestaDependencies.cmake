@@ -8,6 +8,7 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(DEFLATE REQUIRED IMPORTED_TARGET libdeflate)
 pkg_check_modules(BPF REQUIRED IMPORTED_TARGET libbpf)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+find_library(VESTA_LIBIBERTY iberty REQUIRED)  # static, from libiberty-dev; it comes without a .pc file
 if(VESTA_TESTS)
   find_package(GTest REQUIRED)
 endif()

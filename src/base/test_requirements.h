@@ -1,5 +1,5 @@
-// For tests that need something a machine may lack (a tool, root, BPF): they skip and say why, or
-// fail when VESTA_REQUIRE_ALL=1 says that this machine must have it all. Test code only.
+// For tests that need what a machine may lack (root, BPF, a compiler of another language): they skip and say why, but fail
+// where VESTA_REQUIRE_ALL=1 promises that everything is there. Test code only.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,6 +20,12 @@ inline bool require_all() {
 // Ends the test, skipped, with a reason; or failed, if nothing may be skipped.
 #define VESTA_SKIP(reason)                                                   \
   do {                                                                       \
-    if (vesta::require_all()) FAIL() << "must not be skipped: " << (reason); \
-    GTEST_SKIP() << (reason);                                                \
+    if (vesta::require_all()) FAIL() << "must not be skipped: " << reason; \
+    GTEST_SKIP() << reason;                                                \
+  } while (false)
+
+// Ends the test in the same way unless the condition holds.
+#define VESTA_REQUIRE_OR_SKIP(condition, reason) \
+  do {                                           \
+    if (!(condition)) VESTA_SKIP(reason);        \
   } while (false)

@@ -6,6 +6,7 @@ find_package(CURL REQUIRED)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(DEFLATE REQUIRED IMPORTED_TARGET libdeflate)
+pkg_check_modules(LZMA REQUIRED IMPORTED_TARGET liblzma)
 pkg_check_modules(BPF REQUIRED IMPORTED_TARGET libbpf)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 find_library(VESTA_LIBIBERTY iberty REQUIRED)  # static, from libiberty-dev; it comes without a .pc file

@@ -4,6 +4,7 @@
 #include <libdeflate.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -12,6 +13,10 @@ namespace {
 
 // ch_type of zstd; Debian 12's elf.h is older than the assignment.
 constexpr uint32_t kElfCompressZstd = 2;
+
+// No section packs better: deflate cannot, and debug information is far from it. Without this, a
+// small file could ask for gigabytes before a byte of it is checked.
+constexpr uint64_t kMaxCompressionRatio = 1100;
 
 // A header or other plain struct at an offset, copied: files do not promise alignment.
 template <class T>
@@ -195,13 +200,19 @@ const ElfSection* ElfFile::section(size_t index) const {
   return index < sections_.size() ? &sections_[index] : nullptr;
 }
 
-Result<std::string_view> ElfFile::contents(const ElfSection& section, std::string& storage) const {
-  const auto check = [this](uint64_t size) -> Status {
-    if (size > max_unpacked_bytes_) {
-      return Error{
-          ErrorCode::kLimit,
-          fmt::format("a compressed section of {} bytes (limit: {})", size, max_unpacked_bytes_),
-          {}};
+Result<std::string_view> ElfFile::contents(const ElfSection& section, std::string& storage,
+                                           uint64_t max_unpacked_bytes) const {
+  const uint64_t limit = std::min(max_unpacked_bytes, max_unpacked_bytes_);
+  const auto check = [&](uint64_t size) -> Status {
+    if (size / kMaxCompressionRatio > section.bytes.size()) {
+      return Error{ErrorCode::kInvalidInput,
+                   fmt::format("{} cannot unpack to {} bytes", section.name, size),
+                   {}};
+    }
+    if (size > limit) {
+      return Error{ErrorCode::kLimit,
+                   fmt::format("a compressed section of {} bytes (limit: {})", size, limit),
+                   {}};
     }
     return {};
   };

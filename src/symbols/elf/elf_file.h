@@ -67,8 +67,10 @@ class ElfFile {
   const ElfSection* section(size_t index) const;
 
   // The contents of a section, unpacked if need be (zlib, zstd, and the old .zdebug_ form).
-  // Unpacked bytes are put into `storage`, which must outlive the view.
-  Result<std::string_view> contents(const ElfSection& section, std::string& storage) const;
+  // Unpacked bytes are put into `storage`, which must outlive the view. kLimit when there are more
+  // than `max_unpacked_bytes` or than the file's limits allow.
+  Result<std::string_view> contents(const ElfSection& section, std::string& storage,
+                                    uint64_t max_unpacked_bytes = ~0ULL) const;
 
   // Bytes of the file that are loaded at an address of the file's own address space; empty when
   // there are none. At most until the end of the segment.

@@ -1,0 +1,185 @@
+#include "symbols/module_symbols.h"
+
+#include <algorithm>
+#include <array>
+
+namespace vesta {
+namespace {
+
+bool has_dwarf(const ElfFile& file) {
+  return file.section(".debug_info") != nullptr || file.section(".zdebug_info") != nullptr;
+}
+
+// The last part of a qualified name, without template arguments: what a linkage name contains.
+std::string_view plain_part(std::string_view name) {
+  name = name.substr(0, name.find('<'));
+  const size_t colons = name.rfind("::");
+  return colons == std::string_view::npos ? name : name.substr(colons + 2);
+}
+
+}  // namespace
+
+std::string to_string(SymbolSource set) {
+  static constexpr std::array<std::pair<SymbolSource, std::string_view>, 7> kNames = {{
+      {SymbolSource::kDwarf, "dwarf"},
+      {SymbolSource::kGo, "go"},
+      {SymbolSource::kSymtab, "symtab"},
+      {SymbolSource::kMiniDebug, "minidebug"},
+      {SymbolSource::kDynsym, "dynsym"},
+      {SymbolSource::kSeparateFile, "separate-file"},
+      {SymbolSource::kDebuginfod, "debuginfod"},
+  }};
+  std::string out;
+  for (const auto& [source, name] : kNames) {
+    if (!has(set, source)) continue;
+    if (!out.empty()) out += '+';
+    out += name;
+  }
+  return out.empty() ? "none" : out;
+}
+
+std::shared_ptr<ModuleSymbols> ModuleSymbols::open(std::shared_ptr<const ElfFile> file,
+                                                   std::string path,
+                                                   const SymbolOptions& options) {
+  std::shared_ptr<ModuleSymbols> module(new ModuleSymbols(std::move(file), options));
+  module->debug_files_ = options.debug_files;
+  if (module->debug_files_ == nullptr) {
+    DebugFiles::Options where;
+    where.roots = options.debug_roots;
+    module->debug_files_ = std::make_shared<DebugFiles>(std::move(where));
+  }
+  if (auto go = GoSymbols::open(module->file_); go) {
+    module->go_ = std::move(*go);
+    module->source_ = module->source_ | SymbolSource::kGo;
+  }
+  module->open_debug_file(path);
+  // Go's own table has the same inlined calls and lines, without unpacking; DWARF would serve only
+  // the C code linked in, which the symbol table names.
+  if (module->go_ == nullptr || !module->go_->has_inlining()) {
+    const bool own = has_dwarf(*module->file_);
+    const auto& with_dwarf = own ? module->file_ : module->debug_file_;
+    if (with_dwarf != nullptr) module->open_dwarf(with_dwarf, path);
+  }
+  module->symbols_ = SymbolTable::build(module->file_, module->debug_file_);
+  if (module->symbols_.has_symtab()) module->source_ = module->source_ | SymbolSource::kSymtab;
+  if (module->symbols_.has_dynsym()) module->source_ = module->source_ | SymbolSource::kDynsym;
+  if (module->symbols_.has_mini_debug()) {
+    module->source_ = module->source_ | SymbolSource::kMiniDebug;
+  }
+  return module;
+}
+
+void ModuleSymbols::open_debug_file(const std::string& path) {
+  if (has_dwarf(*file_)) return;
+  debug_file_ = debug_files_->find(*file_, path);
+  // Go carries its names along: no reason to fetch.
+  if (debug_file_ == nullptr && go_ == nullptr && options_.debuginfod != nullptr) {
+    if (auto fetched = options_.debuginfod->find(file_->build_id()); fetched) {
+      debug_file_ = std::move(*fetched);
+      source_ = source_ | SymbolSource::kDebuginfod;
+    }
+  }
+  if (debug_file_ != nullptr) source_ = source_ | SymbolSource::kSeparateFile;
+}
+
+void ModuleSymbols::open_dwarf(const std::shared_ptr<const ElfFile>& file,
+                               const std::string& path) {
+  DwarfSymbols::Options options;
+  options.max_table_bytes = options_.max_bytes;
+  options.max_unpacked_bytes = options_.max_unpacked_bytes;
+  options.find_alternate = [files = debug_files_, fetch = options_.debuginfod,
+                            path](const ElfFile& debug) -> std::shared_ptr<const ElfFile> {
+    if (auto found = files->find_alternate(debug, path); found != nullptr) return found;
+    if (fetch == nullptr) return nullptr;
+    return fetch->find(alternate_link(debug).build_id).value_or(nullptr);
+  };
+  auto opened = DwarfSymbols::open(file, std::move(options));
+  if (!opened) return;
+  dwarf_ = std::move(*opened);
+  source_ = source_ | SymbolSource::kDwarf;
+}
+
+bool ModuleSymbols::lookup(uint64_t elf_address, std::vector<SourceFrame>& frames) {
+  // Only here: names handed out by the last call may go now, those of this one may not.
+  if (demangled_bytes_ > options_.max_name_bytes) {
+    demangled_.clear();
+    demangled_bytes_ = 0;
+  }
+  const size_t before = frames.size();
+  if (go_ != nullptr && go_->lookup(elf_address, frames)) {
+    if (!options_.inlines && frames.size() > before + 1) {
+      frames[before] = frames.back();
+      frames.resize(before + 1);
+    }
+    return true;
+  }
+  if (dwarf_ != nullptr && lookup_dwarf(elf_address, frames)) return true;
+  SourceFrame frame;
+  if (!lookup_symbol(elf_address, frame)) return false;
+  frames.push_back(frame);
+  return true;
+}
+
+bool ModuleSymbols::lookup_dwarf(uint64_t address, std::vector<SourceFrame>& frames) {
+  const size_t before = frames.size();
+  const DwarfSymbols::Answer answer = dwarf_->lookup(address, frames);
+  if (answer == DwarfSymbols::Answer::kNothing) return false;
+  if (answer == DwarfSymbols::Answer::kLine) {
+    if (lookup_symbol(address, frames.back())) return true;
+    frames.resize(before);
+    return false;
+  }
+  if (!options_.inlines && frames.size() > before + 1) {
+    frames[before] = frames.back();
+    frames.resize(before + 1);
+  }
+  for (size_t i = before; i < frames.size(); ++i) {
+    SourceFrame& frame = frames[i];
+    if (!frame.linkage_name.empty()) set_names(frame, frame.linkage_name);
+  }
+  // Compilers give no linkage name to functions of one file; the symbol table has it.
+  SourceFrame& outermost = frames.back();
+  ElfSymbol symbol;
+  if (outermost.linkage_name.empty() && symbols_.lookup(address, symbol) &&
+      symbol.name != outermost.name) {
+    if (symbol.name.starts_with("_Z") || symbol.name.starts_with("_R")) {
+      if (symbol.name.find(plain_part(outermost.name)) != std::string_view::npos) {
+        set_names(outermost, symbol.name);
+      }
+    } else if (symbol.name.starts_with(outermost.name)) {
+      outermost.linkage_name = symbol.name;  // a clone, such as name.constprop.0
+    }
+  }
+  return true;
+}
+
+bool ModuleSymbols::lookup_symbol(uint64_t address, SourceFrame& frame) {
+  ElfSymbol symbol;
+  if (!symbols_.lookup(address, symbol)) return false;
+  set_names(frame, symbol.name);
+  return true;
+}
+
+void ModuleSymbols::set_names(SourceFrame& frame, std::string_view linkage_name) {
+  frame.name = demangled(linkage_name);
+  frame.linkage_name = frame.name == linkage_name ? std::string_view() : linkage_name;
+}
+
+std::string_view ModuleSymbols::demangled(std::string_view linkage_name) {
+  if (options_.demangle == DemangleStyle::kOff) return linkage_name;
+  const auto found = demangled_.find(linkage_name);
+  if (found != demangled_.end()) return found->second;
+  std::string name = demangle(linkage_name, options_.demangle);
+  if (name.empty()) name = linkage_name;
+  // About what the table needs for an entry.
+  constexpr size_t kEntry = 80;
+  demangled_bytes_ += name.capacity() + kEntry;
+  return demangled_.emplace(linkage_name, std::move(name)).first->second;
+}
+
+size_t ModuleSymbols::memory_bytes() const {
+  return sizeof(*this) + symbols_.memory_bytes() + demangled_bytes_ +
+         (dwarf_ != nullptr ? dwarf_->memory_bytes() : 0);
+}
+
+}  // namespace vesta

@@ -15,9 +15,10 @@ function(bpf_object name source)
   file(GLOB headers CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/bpf/*.h" "${CMAKE_SOURCE_DIR}/bpf/shared/*.h")
   add_custom_command(
     OUTPUT "${skeleton}"
+    # Debian keeps asm/ in a folder named after the architecture, which clang does not look into for BPF.
     # -g for BTF, which CO-RE and maps need; DWARF itself is stripped by libbpf.
     COMMAND "${VESTA_BPF_CLANG}" -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror -D__TARGET_ARCH_x86
-            "-I${CMAKE_SOURCE_DIR}/bpf" "-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=" -c "${source}" -o "${object}"
+            "-I${CMAKE_SOURCE_DIR}/bpf" -idirafter "/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}" "-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=" -c "${source}" -o "${object}"
     COMMAND "${VESTA_BPFTOOL}" gen skeleton "${object}" name "${name}_bpf" > "${skeleton}"
     DEPENDS "${source}" ${headers}
     COMMENT "Building BPF object ${name}"

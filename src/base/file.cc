@@ -94,6 +94,11 @@ Result<InputFile> InputFile::open(const std::string& path, uint64_t max_bytes) {
   if (static_cast<uint64_t>(info.st_size) > max_bytes) return too_large(path, max_bytes);
   const size_t size = static_cast<size_t>(info.st_size);
   void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+  if (address == MAP_FAILED && errno == ENODEV) {
+    // Files of sysfs claim a size, but cannot be mapped.
+    VESTA_ASSIGN(file.owned_, read_all(fd.get(), path, max_bytes));
+    return file;
+  }
   if (address == MAP_FAILED) return io_error("map", path, errno);
   ::madvise(address, size, MADV_SEQUENTIAL);
   file.mapped_ = static_cast<const char*>(address);

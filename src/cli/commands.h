@@ -7,6 +7,7 @@
 
 namespace vesta::cli {
 
+Command record_command();
 Command top_command();
 Command tree_command();
 Command peek_command();

@@ -31,7 +31,11 @@ TextStyle style_of(std::FILE* file) {
 }  // namespace
 
 Console::Console(std::FILE* out, std::FILE* err)
-    : out_(out), err_(err), out_style_(style_of(out)), err_style_(style_of(err)) {}
+    : out_(out),
+      err_(err),
+      out_style_(style_of(out)),
+      err_style_(style_of(err)),
+      err_is_terminal_(::isatty(::fileno(err)) != 0) {}
 
 void Console::set_color(std::string_view when) {
   if (when == "always") out_style_.color = err_style_.color = true;
@@ -49,6 +53,14 @@ Status Console::print(std::string_view text) {
 
 void Console::note(std::string_view text) {
   fmt::print(err_, "{}\n", err_style_.dim(text));
+}
+
+void Console::tell(std::string_view text) { fmt::print(err_, "{}\n", text); }
+
+void Console::draw_status(std::string_view text) {
+  const size_t width = err_style_.width == 0 ? text.size() : err_style_.width - 1;
+  fmt::print(err_, "\r\x1b[K{}", text.substr(0, width));
+  std::fflush(err_);
 }
 
 void Console::error(const Error& error) {

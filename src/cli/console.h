@@ -23,6 +23,12 @@ class Console {
   // kIo when nobody reads any more, or the disk is full.
   Status print(std::string_view text);
   void note(std::string_view text);
+  // As it is, to `err`: reports that are not the result itself.
+  void tell(std::string_view text);
+  bool err_is_terminal() const { return err_is_terminal_; }
+  // One line that is drawn over the last one, cut to the width of the terminal; empty text takes it away.
+  // REQUIRES: err_is_terminal()
+  void draw_status(std::string_view text);
   // "vesta: …" with the hint on a line of its own.
   void error(const Error& error);
 
@@ -31,6 +37,7 @@ class Console {
   std::FILE* err_;
   TextStyle out_style_;
   TextStyle err_style_;
+  bool err_is_terminal_ = false;
 };
 
 }  // namespace vesta::cli

@@ -49,6 +49,9 @@ class Module {
   // processes that lived in it have gone.
   std::shared_ptr<const ProcessRoot> root() const { return about_.root.lock(); }
 
+  // Where its code is in its own address space.
+  std::span<const ElfHead::Segment> code_segments() const { return about_.head.code; }
+
   // Process address = ELF address + bias, for a mapping of this file.
   uint64_t bias(uint64_t mapping_start, uint64_t file_offset) const;
 

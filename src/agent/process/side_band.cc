@@ -12,12 +12,12 @@
 #include <ctime>
 
 #include "agent/process/proc_files.h"
+#include "agent/kernel/online_cpus.h"
 #include "agent/process/side_band_decode.h"
 
 namespace vesta {
 namespace {
 
-constexpr int kMaxCpus = 8192;
 
 uint64_t monotonic_ns() {
   timespec now{};
@@ -49,30 +49,6 @@ perf_event_attr side_band_attr(bool build_ids, bool kernel_code, uint32_t wakeup
 }
 
 }  // namespace
-
-std::vector<int> parse_cpu_list(std::string_view text) {
-  std::vector<int> cpus;
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
-  const char* at = text.data();
-  const char* end = at + text.size();
-  while (at != end) {
-    int first = 0;
-    auto [after, error] = std::from_chars(at, end, first);
-    if (error != std::errc() || first < 0) return {};
-    int last = first;
-    if (after != end && *after == '-') {
-      auto range = std::from_chars(after + 1, end, last);
-      if (range.ec != std::errc()) return {};
-      after = range.ptr;
-    }
-    if (last < first || last >= kMaxCpus) return {};
-    for (int cpu = first; cpu <= last && cpus.size() < kMaxCpus; ++cpu) cpus.push_back(cpu);
-    if (after == end) break;
-    if (*after != ',') return {};
-    at = after + 1;
-  }
-  return cpus;
-}
 
 Result<std::unique_ptr<SideBand>> SideBand::open(const SideBandOptions& options) {
   std::unique_ptr<SideBand> band(new SideBand(options));

@@ -68,7 +68,4 @@ class SideBand {
   SideBandCounters counters_;
 };
 
-// "0-3,5" as the kernel writes lists of CPUs; empty when it is no such list.
-std::vector<int> parse_cpu_list(std::string_view text);
-
 }  // namespace vesta

@@ -116,15 +116,5 @@ TEST(SideBandDecode, SplitsRecordsAndStopsAtNonsense) {
   EXPECT_FALSE(rest.empty());
 }
 
-TEST(CpuList, ReadsRangesAndRefusesTheRest) {
-  EXPECT_EQ(parse_cpu_list("0-2,5\n"), (std::vector<int>{0, 1, 2, 5}));
-  EXPECT_EQ(parse_cpu_list("0"), (std::vector<int>{0}));
-  EXPECT_TRUE(parse_cpu_list("").empty());
-  EXPECT_TRUE(parse_cpu_list("3-1").empty());
-  EXPECT_TRUE(parse_cpu_list("0-99999999").empty());
-  EXPECT_TRUE(parse_cpu_list("0-").empty());
-  EXPECT_TRUE(parse_cpu_list("a").empty());
-}
-
 }  // namespace
 }  // namespace vesta

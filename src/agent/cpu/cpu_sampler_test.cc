@@ -1,0 +1,183 @@
+#include "agent/cpu/cpu_sampler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <set>
+#include <thread>
+
+#include "base/test_requirements.h"
+
+namespace vesta {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Burns CPU until it is destroyed.
+class BusyProcess {
+ public:
+  BusyProcess() : pid_(::fork()) {
+    if (pid_ == 0) {
+      while (true) asm volatile("" ::: "memory");
+    }
+  }
+  ~BusyProcess() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  BusyProcess(const BusyProcess&) = delete;
+  BusyProcess& operator=(const BusyProcess&) = delete;
+  uint32_t pid() const { return static_cast<uint32_t>(pid_); }
+
+ private:
+  pid_t pid_;
+};
+
+std::vector<char> record_of(const vesta_sample& head, size_t payload_bytes) {
+  std::vector<char> bytes(sizeof(head) + payload_bytes);
+  std::memcpy(bytes.data(), &head, sizeof(head));
+  return bytes;
+}
+
+TEST(ParseSample, PartsLieBehindOneAnother) {
+  vesta_sample head{};
+  head.kernel_frames = 2;
+  head.user_frames = 3;
+  head.stack_bytes = 16;
+  const auto bytes = record_of(head, (2 + 3 + VESTA_LEAF_REGISTERS) * 8 + 16);
+  bool seen = false;
+  EXPECT_TRUE(parse_sample(bytes, [&](const SampleRecord& record) {
+    seen = true;
+    EXPECT_EQ(record.kernel_frames.size(), 2U);
+    EXPECT_EQ(record.user_frames.size(), 3U);
+    EXPECT_EQ(record.registers.size(), size_t{VESTA_LEAF_REGISTERS});
+    EXPECT_EQ(record.stack.size(), 16U);
+    EXPECT_EQ(record.stack.data() + 16, bytes.data() + bytes.size());
+  }));
+  EXPECT_TRUE(seen);
+}
+
+TEST(ParseSample, CountsThatDoNotFitAreRefused) {
+  const auto ignore = [](const SampleRecord&) { FAIL(); };
+  vesta_sample head{};
+  EXPECT_FALSE(parse_sample(std::vector<char>(sizeof(head) - 8), ignore));
+  head.user_frames = 2;
+  EXPECT_FALSE(parse_sample(record_of(head, 8), ignore));
+  head.stack_bytes = 8;
+  EXPECT_FALSE(parse_sample(record_of(head, 2 * 8), ignore));
+  EXPECT_FALSE(parse_sample(record_of(head, (2 + VESTA_LEAF_REGISTERS) * 8), ignore));
+}
+
+class CpuSamplerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    VESTA_REQUIRE_OR_SKIP(::geteuid() == 0, "sampling needs root");
+  }
+  // Drains until enough records came in, or 10 s have passed.
+  static std::vector<vesta_sample> collect(CpuSampler& sampler, size_t enough) {
+    std::vector<vesta_sample> records;
+    const auto deadline = std::chrono::steady_clock::now() + 10s;
+    while (records.size() < enough && std::chrono::steady_clock::now() < deadline) {
+      EXPECT_TRUE(sampler.drain([&](const SampleRecord& record) { records.push_back(record.head); }).ok());
+      std::this_thread::sleep_for(5ms);
+    }
+    return records;
+  }
+};
+
+TEST_F(CpuSamplerTest, SamplesOnlyItsTargets) {
+  const BusyProcess wanted;
+  const BusyProcess other;
+  CpuSamplerOptions options;
+  options.frequency = 499;
+  options.only_targets = true;
+  auto sampler = CpuSampler::load(options);
+  ASSERT_TRUE(sampler.ok()) << sampler.error().message;
+  ASSERT_TRUE((*sampler)->add_target(wanted.pid()).ok());
+  ASSERT_TRUE((*sampler)->start().ok());
+  const auto records = collect(**sampler, 50);
+  (*sampler)->stop();
+  ASSERT_GE(records.size(), 50U);
+  for (const vesta_sample& record : records) {
+    EXPECT_EQ(record.pid, wanted.pid());
+    EXPECT_EQ(record.tid, wanted.pid());
+    EXPECT_EQ(record.weight, 1'000'000'000U / 499);
+    // Nobody has told the kernel side of this process: every stack comes along to be finished.
+    EXPECT_GE(record.user_frames, 1U);
+    EXPECT_EQ(record.result, VESTA_UNWIND_NO_PROCESS);
+    EXPECT_GT(record.stack_bytes, 0U);
+  }
+  const KernelCounters counters = (*sampler)->counters();
+  EXPECT_EQ(counters[VESTA_COUNT_SAMPLES],
+            counters[VESTA_COUNT_SENT] + counters[VESTA_COUNT_RING_FULL]);
+  EXPECT_GT(counters[VESTA_COUNT_IGNORED], 0U);
+  EXPECT_EQ((*sampler)->damaged_records(), 0U);
+}
+
+TEST_F(CpuSamplerTest, ChildrenOfATargetAreTargets) {
+  CpuSamplerOptions options;
+  options.frequency = 499;
+  options.only_targets = true;
+  auto sampler = CpuSampler::load(options);
+  ASSERT_TRUE(sampler.ok()) << sampler.error().message;
+  ASSERT_TRUE((*sampler)->add_target(static_cast<uint32_t>(::getpid())).ok());
+  ASSERT_TRUE((*sampler)->start().ok());
+  const BusyProcess child;
+  const auto records = collect(**sampler, 50);
+  (*sampler)->stop();
+  EXPECT_TRUE(std::ranges::any_of(records, [&](const vesta_sample& r) { return r.pid == child.pid(); }));
+}
+
+TEST_F(CpuSamplerTest, NothingComesAfterStop) {
+  const BusyProcess busy;
+  auto sampler = CpuSampler::load({});
+  ASSERT_TRUE(sampler.ok()) << sampler.error().message;
+  ASSERT_TRUE((*sampler)->start().ok());
+  EXPECT_FALSE(collect(**sampler, 5).empty());
+  (*sampler)->stop();
+  (void)(*sampler)->drain([](const SampleRecord&) {});
+  const uint64_t before = (*sampler)->counters()[VESTA_COUNT_SAMPLES];
+  std::this_thread::sleep_for(100ms);
+  EXPECT_EQ((*sampler)->counters()[VESTA_COUNT_SAMPLES], before);
+}
+
+TEST_F(CpuSamplerTest, AFullRingIsCountedNotHidden) {
+  const BusyProcess busy;
+  CpuSamplerOptions options;
+  options.frequency = 999;
+  options.ring_bytes = 16384;
+  auto sampler = CpuSampler::load(options);
+  ASSERT_TRUE(sampler.ok()) << sampler.error().message;
+  ASSERT_TRUE((*sampler)->start().ok());
+  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  while ((*sampler)->counters()[VESTA_COUNT_RING_FULL] == 0 && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(10ms);
+  (*sampler)->stop();
+  const KernelCounters counters = (*sampler)->counters();
+  EXPECT_GT(counters[VESTA_COUNT_RING_FULL], 0U);
+  EXPECT_GT(counters[VESTA_COUNT_NOT_DEFERRED], 0U);
+  EXPECT_EQ(counters[VESTA_COUNT_SAMPLES],
+            counters[VESTA_COUNT_SENT] + counters[VESTA_COUNT_RING_FULL]);
+}
+
+TEST(PerfClock, HardwareThatIsNotThereIsSaidToBeMissing) {
+  const auto clock = choose_clock(ClockSource::kHardware, 99);
+  if (clock.ok()) GTEST_SKIP() << "this machine has the counter";  // no promise either way
+  EXPECT_EQ(clock.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(clock.error().hint, ::testing::HasSubstr("cpu-clock"));
+}
+
+TEST(PerfClock, AutomaticChoiceFallsBackToTheSoftwareClock) {
+  const auto clock = choose_clock(ClockSource::kAuto, 100);
+  ASSERT_TRUE(clock.ok()) << clock.error().message;
+  EXPECT_EQ(clock->period_ns, 10'000'000U);
+  EXPECT_EQ(clock->source == ClockSource::kHardware, std::string_view(clock->fallback_reason).empty());
+}
+
+}  // namespace
+}  // namespace vesta

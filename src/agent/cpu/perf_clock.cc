@@ -1,0 +1,118 @@
+#include "agent/cpu/perf_clock.h"
+
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+
+namespace vesta {
+namespace {
+
+constexpr uint64_t kNsPerSecond = 1'000'000'000;
+
+perf_event_attr attributes(const PerfClock& clock) {
+  perf_event_attr attr{};
+  attr.size = sizeof(attr);
+  if (clock.source == ClockSource::kHardware) {
+    attr.type = PERF_TYPE_HARDWARE;
+    attr.config = PERF_COUNT_HW_REF_CPU_CYCLES;
+  } else {
+    attr.type = PERF_TYPE_SOFTWARE;
+    attr.config = PERF_COUNT_SW_CPU_CLOCK;
+  }
+  // A period, not a frequency: every tick then stands for the same time, so that weights add up to CPU time.
+  attr.sample_period = clock.period;
+  attr.exclude_idle = 1;
+  attr.disabled = 1;
+  return attr;
+}
+
+int perf_event_open(perf_event_attr& attr, pid_t pid, int cpu) {
+  return static_cast<int>(::syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+// Reference cycles per second: they run with the time-stamp counter, whose rate the kernel publishes in the first page
+// of a mapped event. 0 when it does not.
+uint64_t reference_frequency() {
+  perf_event_attr attr{};
+  attr.size = sizeof(attr);
+  attr.type = PERF_TYPE_HARDWARE;
+  attr.config = PERF_COUNT_HW_REF_CPU_CYCLES;
+  attr.disabled = 1;
+  const UniqueFd fd(perf_event_open(attr, 0, -1));
+  if (!fd.valid()) return 0;
+  const auto page_bytes = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  void* const mapped = ::mmap(nullptr, page_bytes, PROT_READ, MAP_SHARED, fd.get(), 0);
+  if (mapped == MAP_FAILED) return 0;
+  const auto* page = static_cast<const perf_event_mmap_page*>(mapped);
+  uint64_t frequency = 0;
+  if (page->cap_user_time != 0 && page->time_mult != 0) {
+    // ns = cycles * time_mult >> time_shift
+    frequency = static_cast<uint64_t>(std::ldexp(static_cast<double>(kNsPerSecond), page->time_shift) /
+                                      page->time_mult);
+  }
+  ::munmap(mapped, page_bytes);
+  return frequency;
+}
+
+}  // namespace
+
+std::string_view clock_source_name(ClockSource source) {
+  switch (source) {
+    case ClockSource::kSoftware:
+      return "cpu-clock";
+    case ClockSource::kHardware:
+      return "ref-cycles";
+    case ClockSource::kAuto:
+      break;
+  }
+  return "auto";
+}
+
+Result<PerfClock> choose_clock(ClockSource wanted, uint32_t frequency) {
+  PerfClock clock;
+  clock.period_ns = kNsPerSecond / frequency;
+  if (wanted != ClockSource::kSoftware) {
+    const uint64_t cycles_per_second = reference_frequency();
+    clock.source = ClockSource::kHardware;
+    clock.period = cycles_per_second / frequency;
+    if (clock.period != 0 && open_clock(clock, 0).ok()) return clock;
+    if (wanted == ClockSource::kHardware) {
+      return Error{ErrorCode::kUnsupported, "this machine offers no hardware counter of CPU cycles",
+                   "virtual machines often hide it; --clock cpu-clock works everywhere"};
+    }
+    clock.fallback_reason = "no hardware counters here";
+  }
+  clock.source = ClockSource::kSoftware;
+  clock.period = clock.period_ns;
+  VESTA_ASSIGN(const UniqueFd probe, open_clock(clock, -1));
+  return clock;
+}
+
+Result<UniqueFd> open_clock(const PerfClock& clock, int cpu) {
+  perf_event_attr attr = attributes(clock);
+  // CPU -1 is a mere probe: this process on any CPU.
+  UniqueFd fd(perf_event_open(attr, cpu < 0 ? 0 : -1, cpu));
+  if (fd.valid()) return fd;
+  const int error_number = errno;
+  Error error{ErrorCode::kIo,
+              fmt::format("cannot open a {} event on CPU {}: {}", clock_source_name(clock.source), cpu,
+                          std::strerror(error_number)),
+              ""};
+  if (error_number == EACCES || error_number == EPERM) {
+    error.code = ErrorCode::kPermission;
+    error.hint = "run as root or grant CAP_PERFMON (vesta doctor shows how)";
+  } else if (error_number == EMFILE) {
+    error.hint = "raise the limit of open files (ulimit -n)";
+  } else if (error_number == ENODEV || error_number == ENXIO) {
+    error.code = ErrorCode::kNotFound;  // the CPU has just gone
+  }
+  return error;
+}
+
+}  // namespace vesta

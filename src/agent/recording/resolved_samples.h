@@ -1,0 +1,71 @@
+// What the collecting thread passes to the thread that names and adds up: samples whose addresses are already places in files,
+// because only the collecting thread knows what was mapped where at the time. Plain data, moved between the threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/process/module_registry.h"
+#include "agent/process/process_table.h"
+#include "shared/sample.h"
+
+namespace vesta {
+
+// Where code is. An address that was returned to stands for the call before it: it is already one less.
+struct CodeAddress {
+  enum class Kind : uint32_t {
+    kModule,     // `address` in the module's own address space
+    kKernel,     // absolute
+    kAnonymous,  // absolute in the process: memory that a compiler at run time wrote, or a mapping we do not know
+  };
+  uint64_t address = 0;
+  Kind kind = Kind::kModule;
+  uint32_t owner = 0;  // ModuleId, or index of the process for kAnonymous; else 0
+  friend bool operator==(const CodeAddress&, const CodeAddress&) = default;
+};
+
+// What naming and labelling need of a process; stays valid when it has ended.
+struct SampledProcess {
+  uint32_t index = 0;  // counts up; a process id may come again, this not
+  uint32_t pid = 0;
+  std::string name;  // of its first thread
+  std::string executable;
+  std::shared_ptr<const ProcessRoot> root;  // to read its perf map; may be null
+  uint32_t namespace_pid = 0;
+  uint32_t uid = 0;
+};
+
+struct ResolvedSample {
+  uint32_t process = 0;  // index of a SampledProcess
+  uint32_t tid = 0;
+  uint32_t cpu = 0;
+  uint32_t first_frame = 0;  // in ResolvedSamples::frames
+  uint32_t frame_count = 0;
+  vesta_unwind_result result = VESTA_UNWIND_COMPLETE;
+  uint64_t time_ns = 0;  // CLOCK_MONOTONIC
+  uint64_t weight_ns = 0;
+  char thread[VESTA_COMM_BYTES] = {};
+};
+
+// Kernel code that came or went: a BPF program, a trampoline.
+struct KernelSymbolChange {
+  uint64_t address = 0;
+  uint32_t bytes = 0;
+  bool removed = false;
+  std::string name;
+};
+
+struct ResolvedSamples {
+  std::vector<ResolvedSample> samples;
+  std::vector<CodeAddress> frames;  // of all samples; leaf first, kernel before user
+  // First met in this batch.
+  std::vector<std::shared_ptr<const Module>> modules;
+  std::vector<std::shared_ptr<const SampledProcess>> processes;
+  std::vector<KernelSymbolChange> kernel_symbols;
+
+  bool empty() const { return samples.empty() && kernel_symbols.empty(); }
+};
+
+}  // namespace vesta

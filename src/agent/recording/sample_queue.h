@@ -1,0 +1,37 @@
+// Carries resolved samples from the collecting thread to the naming thread, within a bound: naming may wait for slow files, collecting
+// may not wait for anything. Thread-safe.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+
+#include "agent/recording/resolved_samples.h"
+
+namespace vesta {
+
+class SampleQueue {
+ public:
+  explicit SampleQueue(uint64_t max_bytes) : max_bytes_(max_bytes) {}
+
+  // When there is no room the samples are dropped and counted; what comes with them (modules, processes) is not.
+  void push(ResolvedSamples samples);
+  // Waits. Nothing when the queue is closed and empty.
+  std::optional<ResolvedSamples> pop();
+  void close();
+
+  uint64_t dropped() const;
+
+ private:
+  const uint64_t max_bytes_;
+  mutable std::mutex lock_;
+  std::condition_variable wake_;
+  std::deque<ResolvedSamples> batches_;  // guarded by lock_
+  uint64_t bytes_ = 0;                   // guarded by lock_
+  uint64_t dropped_ = 0;                 // guarded by lock_
+  bool is_closed_ = false;               // guarded by lock_
+};
+
+}  // namespace vesta

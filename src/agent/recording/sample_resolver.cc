@@ -1,0 +1,282 @@
+#include "agent/recording/sample_resolver.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "unwind/stack_unwinder.h"
+
+namespace vesta {
+namespace {
+
+// The instruction that a frame stands for: itself, or the call that it returns to.
+uint64_t code_address(uint64_t frame) {
+  return (frame & VESTA_FRAME_EXACT) != 0 ? frame & ~VESTA_FRAME_EXACT : frame - 1;
+}
+
+bool covers(const CodeMapping* mapping, uint64_t address) {
+  return mapping != nullptr && address >= mapping->start && address < mapping->end;
+}
+
+}  // namespace
+
+SampleResolver::SampleResolver(ProcessTable& processes, ModuleRegistry& modules, TableLoader& loader,
+                               ModuleSlots& slots, KernelProcessMap* kernel,
+                               const SampleResolverOptions& options)
+    : processes_(processes),
+      modules_(modules),
+      loader_(loader),
+      slots_(slots),
+      kernel_(kernel),
+      options_(options) {}
+
+void SampleResolver::add(const SampleRecord& record) {
+  const auto published = published_.find(record.head.pid);
+  if (published != published_.end())
+    published_order_.splice(published_order_.end(), published_order_, published->second.place);
+  if (record.stack.empty()) {
+    append(record, record.user_frames, static_cast<vesta_unwind_result>(record.head.result));
+    return;
+  }
+  if (published == published_.end()) publish(record.head.pid);
+  Stack stack = finish_stack(record);
+  if (!stack.needs_table) {
+    ++statistics_.finished;
+    append(record, stack.user_frames, stack.result);
+    return;
+  }
+  const auto* begin = reinterpret_cast<const char*>(&record.head);
+  const char* end = record.stack.data() + record.stack.size();
+  const auto bytes = static_cast<uint64_t>(end - begin);
+  if (waiting_bytes_ + bytes > options_.max_waiting_bytes) {
+    ++statistics_.waiting_dropped;
+    append(record, stack.user_frames, stack.result);
+    return;
+  }
+  waiting_bytes_ += bytes;
+  waiting_.emplace_back(begin, end);
+}
+
+void SampleResolver::retry() {
+  std::deque<std::vector<char>> records;
+  records.swap(waiting_);
+  waiting_bytes_ = 0;
+  // What still lacks a table goes back into waiting_, in order.
+  for (const std::vector<char>& bytes : records)
+    (void)parse_sample(bytes, [this](const SampleRecord& record) { add(record); });
+}
+
+void SampleResolver::give_up_waiting() {
+  std::deque<std::vector<char>> records;
+  records.swap(waiting_);
+  waiting_bytes_ = 0;
+  for (const std::vector<char>& bytes : records) {
+    (void)parse_sample(bytes, [this](const SampleRecord& record) {
+      const Stack stack = finish_stack(record);
+      append(record, stack.user_frames, stack.result);
+    });
+  }
+}
+
+// The process as it was at the time of the sample, and the copy of its stack.
+class SampleResolver::Target : public UnwindTarget {
+ public:
+  Target(SampleResolver& owner, const SampleRecord& record) : owner_(owner), head_(record.head) {
+    memory_.add(head_.resume.sp, {record.stack.data(), record.stack.size()});
+  }
+
+  bool needs_table() const { return needs_table_; }
+
+  bool find_mapping(uint64_t pc, Mapping& mapping) override {
+    const CodeMapping* found = owner_.processes_.find(head_.pid, pc, head_.time_ns);
+    if (found == nullptr) return false;
+    mapping.start = found->start;
+    mapping.end = found->end;
+    mapping.bias = found->bias;
+    const std::shared_ptr<const Module> module =
+        found->module ? owner_.modules_.module(found->module) : nullptr;
+    mapping.is_anonymous = module == nullptr;
+    if (module == nullptr) return true;
+    std::shared_ptr<const UnwindTable> table =
+        owner_.loader_.get(module, owner_.slots_.find(found->module));
+    mapping.table = table.get();
+    if (table == nullptr) {
+      needs_table_ = true;
+    } else {
+      tables_.push_back(std::move(table));  // the loader may drop its copy meanwhile
+    }
+    return true;
+  }
+
+  Read read_word(uint64_t address, uint64_t& value) override {
+    return memory_.read_word(address, value);
+  }
+
+ private:
+  SampleResolver& owner_;
+  const vesta_sample& head_;
+  CopiedMemory memory_;
+  std::vector<std::shared_ptr<const UnwindTable>> tables_;
+  bool needs_table_ = false;
+};
+
+SampleResolver::Stack SampleResolver::finish_stack(const SampleRecord& record) {
+  Stack out;
+  out.user_frames.assign(record.user_frames.begin(), record.user_frames.end());
+  Target target(*this, record);
+  out.result = StackUnwinder(target).resume(
+      record.head.resume, record.registers.first<VESTA_LEAF_REGISTERS>(), out.user_frames);
+  out.needs_table = target.needs_table();
+  return out;
+}
+
+void SampleResolver::append(const SampleRecord& record, std::span<const uint64_t> user_frames,
+                            vesta_unwind_result result) {
+  const vesta_sample& head = record.head;
+  const std::shared_ptr<const SampledProcess> process = process_of(head);
+  ResolvedSample sample;
+  sample.process = process->index;
+  sample.tid = head.tid;
+  sample.cpu = head.cpu;
+  sample.time_ns = head.time_ns;
+  sample.weight_ns = head.weight;
+  sample.result = result < VESTA_UNWIND_RESULTS ? result : VESTA_UNWIND_BAD_FRAME;
+  std::memcpy(sample.thread, head.comm, sizeof(sample.thread));
+  sample.first_frame = static_cast<uint32_t>(out_.frames.size());
+  bool is_leaf = true;
+  for (const uint64_t frame : record.kernel_frames) {
+    out_.frames.push_back({is_leaf ? frame : frame - 1, CodeAddress::Kind::kKernel, 0});
+    is_leaf = false;
+  }
+  append_user_frames(record, process->index, user_frames);
+  sample.frame_count = static_cast<uint32_t>(out_.frames.size()) - sample.first_frame;
+  out_.samples.push_back(sample);
+}
+
+void SampleResolver::append_user_frames(const SampleRecord& record, uint32_t process,
+                                        std::span<const uint64_t> user_frames) {
+  const CodeMapping* mapping = nullptr;
+  ModuleId last_module;
+  for (const uint64_t frame : user_frames) {
+    const uint64_t address = code_address(frame);
+    if (!covers(mapping, address)) mapping = processes_.find(record.head.pid, address, record.head.time_ns);
+    if (mapping == nullptr || !mapping->module) {
+      out_.frames.push_back({address, CodeAddress::Kind::kAnonymous, process});
+      continue;
+    }
+    if (mapping->module != last_module) {
+      last_module = mapping->module;
+      note_module(last_module);
+    }
+    out_.frames.push_back({address - mapping->bias, CodeAddress::Kind::kModule, last_module.value});
+  }
+}
+
+void SampleResolver::note_module(ModuleId module) {
+  loader_.touch(module);
+  if (!told_modules_.insert(module).second) return;
+  if (std::shared_ptr<const Module> known = modules_.module(module)) out_.modules.push_back(std::move(known));
+}
+
+std::shared_ptr<const SampledProcess> SampleResolver::process_of(const vesta_sample& head) {
+  const Process* source = processes_.process(head.pid, head.time_ns);
+  KnownProcess& known = known_processes_[head.pid];
+  if (known.info != nullptr && known.source == source &&
+      (source == nullptr || (known.info->executable == source->exe && known.info->name == source->comm))) {
+    return known.info;
+  }
+  auto info = std::make_shared<SampledProcess>();
+  info->index = ++last_process_index_;
+  info->pid = head.pid;
+  if (source != nullptr) {
+    info->name = source->comm;
+    info->executable = source->exe;
+    info->root = source->root;
+    info->namespace_pid = source->ns_pid;
+    info->uid = source->uid;
+  }
+  if (info->name.empty())
+    info->name.assign(head.comm, ::strnlen(head.comm, sizeof(head.comm)));
+  known = {info, source};
+  out_.processes.push_back(info);
+  return info;
+}
+
+void SampleResolver::add(const KsymbolEvent& event) {
+  out_.kernel_symbols.push_back(
+      {event.address, event.length, event.is_unregister, std::string(event.name)});
+}
+
+void SampleResolver::publish_changes() {
+  changed_.clear();
+  gone_.clear();
+  processes_.take_changes(changed_, gone_);
+  for (const uint32_t pid : gone_) {
+    unpublish(pid);
+    known_processes_.erase(pid);
+  }
+  for (const uint32_t pid : changed_) {
+    if (published_.contains(pid)) publish(pid);
+  }
+}
+
+void SampleResolver::publish(uint32_t pid) {
+  if (kernel_ == nullptr) return;
+  const ProcessTable::Snapshot snapshot = processes_.mappings(pid);
+  mappings_.clear();
+  std::vector<ModuleId> references;
+  for (const CodeMapping& mapping : snapshot.mappings) {
+    vesta_mapping out{mapping.start, mapping.end, mapping.bias, VESTA_MODULE_ANONYMOUS, 0};
+    if (mapping.module) {
+      const ModuleSlots::Taken taken = slots_.acquire(mapping.module);
+      if (taken.slot != ModuleSlots::kNoSlot) references.push_back(mapping.module);
+      if (taken.evicted) loader_.forget_slot(taken.evicted, taken.slot);
+      out.module = taken.slot;
+    }
+    mappings_.push_back(out);
+  }
+  // New references before the old ones go, so that no slot changes hands in between.
+  const auto old = published_.find(pid);
+  if (old != published_.end()) {
+    // A shorter list leaves leaves behind that nobody would find again.
+    if (mappings_.size() < old->second.mapping_count) kernel_->drop(pid, old->second.mapping_count);
+    for (const ModuleId module : old->second.modules) slots_.release(module);
+    published_order_.erase(old->second.place);
+    published_.erase(old);
+  }
+  Status put = kernel_->put(pid, mappings_);
+  while (!put.ok() && put.error().code == ErrorCode::kLimit && make_room_for_process(pid))
+    put = kernel_->put(pid, mappings_);
+  if (!put.ok()) {
+    kernel_->drop(pid, mappings_.size());
+    for (const ModuleId module : references) slots_.release(module);
+    ++statistics_.publish_failed;
+    return;
+  }
+  published_[pid] = {std::move(references), mappings_.size(),
+                     published_order_.insert(published_order_.end(), pid)};
+  statistics_.published = published_.size();
+}
+
+void SampleResolver::unpublish(uint32_t pid) {
+  const auto found = published_.find(pid);
+  if (found == published_.end()) return;
+  kernel_->drop(pid, found->second.mapping_count);
+  for (const ModuleId module : found->second.modules) slots_.release(module);
+  published_order_.erase(found->second.place);
+  published_.erase(found);
+  statistics_.published = published_.size();
+}
+
+bool SampleResolver::make_room_for_process(uint32_t keep) {
+  if (published_order_.empty() || published_order_.front() == keep) return false;
+  unpublish(published_order_.front());
+  return true;
+}
+
+ResolvedSamples SampleResolver::take() {
+  ResolvedSamples taken;
+  std::swap(taken, out_);
+  return taken;
+}
+
+}  // namespace vesta

@@ -1,0 +1,105 @@
+// Turns records of the kernel into samples whose addresses are places in files: finishes stacks that the kernel side could not, and
+// feeds the kernel with what it lacked, so that the next one needs no help. Everything it refers to must outlive it. One owner thread, the
+// one that drains the side band into the process table.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "agent/cpu/cpu_sampler.h"
+#include "agent/process/module_registry.h"
+#include "agent/process/process_table.h"
+#include "agent/recording/resolved_samples.h"
+#include "agent/unwinding/kernel_maps.h"
+#include "agent/unwinding/module_slots.h"
+#include "agent/unwinding/table_loader.h"
+
+namespace vesta {
+
+struct SampleResolverOptions {
+  uint64_t max_waiting_bytes = 64ULL << 20;  // of records whose tables are on their way
+};
+
+class SampleResolver {
+ public:
+  SampleResolver(ProcessTable& processes, ModuleRegistry& modules, TableLoader& loader,
+                 ModuleSlots& slots, KernelProcessMap* kernel, const SampleResolverOptions& options = {});
+
+  // Takes a record, to come out of take() at once or after the tables it needs have come.
+  void add(const SampleRecord& record);
+  void add(const KsymbolEvent& event);
+  // Tables have come: finish what waited for them.
+  void retry();
+  // No table will come any more: finish as well as possible.
+  void give_up_waiting();
+  bool is_waiting() const { return !waiting_.empty(); }
+
+  // Brings the kernel's copy of mappings up to date with the process table.
+  void publish_changes();
+
+  ResolvedSamples take();
+
+  struct Statistics {
+    uint64_t finished = 0;         // stacks that user space finished
+    uint64_t published = 0;        // processes in the kernel's maps
+    uint64_t publish_failed = 0;
+    uint64_t waiting_dropped = 0;  // no room to let them wait: they end where the kernel side stopped
+  };
+  const Statistics& statistics() const { return statistics_; }
+
+ private:
+  struct Published {
+    std::vector<ModuleId> modules;  // one reference each
+    size_t mapping_count = 0;
+    std::list<uint32_t>::iterator place;  // in published_order_
+  };
+  struct Stack {
+    std::vector<uint64_t> user_frames;  // as in a record
+    vesta_unwind_result result = VESTA_UNWIND_COMPLETE;
+    bool needs_table = false;
+  };
+
+  class Target;
+
+  Stack finish_stack(const SampleRecord& record);
+  void append(const SampleRecord& record, std::span<const uint64_t> user_frames,
+              vesta_unwind_result result);
+  void append_user_frames(const SampleRecord& record, uint32_t process,
+                          std::span<const uint64_t> user_frames);
+  std::shared_ptr<const SampledProcess> process_of(const vesta_sample& head);
+  void note_module(ModuleId module);
+  void publish(uint32_t pid);
+  void unpublish(uint32_t pid);
+  bool make_room_for_process(uint32_t keep);
+
+  ProcessTable& processes_;
+  ModuleRegistry& modules_;
+  TableLoader& loader_;
+  ModuleSlots& slots_;
+  KernelProcessMap* const kernel_;
+  const SampleResolverOptions options_;
+
+  std::deque<std::vector<char>> waiting_;  // records as they came
+  uint64_t waiting_bytes_ = 0;
+  ResolvedSamples out_;
+  std::unordered_set<ModuleId> told_modules_;
+  struct KnownProcess {
+    std::shared_ptr<const SampledProcess> info;
+    const Process* source = nullptr;  // another program (exec) or another process is another entry
+  };
+  std::unordered_map<uint32_t, KnownProcess> known_processes_;
+  uint32_t last_process_index_ = 0;
+  std::unordered_map<uint32_t, Published> published_;
+  std::list<uint32_t> published_order_;  // longest without a sample first
+  std::vector<uint32_t> changed_;        // scratch
+  std::vector<uint32_t> gone_;           // scratch
+  std::vector<vesta_mapping> mappings_;  // scratch
+  Statistics statistics_;
+};
+
+}  // namespace vesta

@@ -1,0 +1,171 @@
+#include "agent/recording/symbolizer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace vesta {
+namespace {
+
+constexpr std::string_view kKernelFile = "[kernel.kallsyms]";
+
+// The lower half of the address space belongs to processes.
+constexpr uint64_t kKernelStart = 1ULL << 63;
+
+}  // namespace
+
+Symbolizer::Symbolizer(const SymbolizerOptions& options) : options_(options) {
+  host_symbols_ = options_.symbols;
+  host_symbols_.debug_files = std::make_shared<DebugFiles>(DebugFiles::Options{});
+  own_root_ = UniqueFd(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+void Symbolizer::add_module(std::shared_ptr<const Module> module) {
+  OpenModule& entry = modules_[module->id().value];
+  entry.build_id = module->build_id().hex();
+  entry.module = std::move(module);
+}
+
+void Symbolizer::add_process(std::shared_ptr<const SampledProcess> process) {
+  processes_[process->index] = std::move(process);
+}
+
+void Symbolizer::apply(const KernelSymbolChange& change) {
+  if (kernel_ == nullptr) return;  // read later, with this change in it
+  if (change.removed) {
+    kernel_->remove(change.address);
+  } else {
+    kernel_->add(change.address, change.bytes, change.name);
+  }
+}
+
+bool Symbolizer::symbolize(const CodeAddress& address, std::vector<SourceFrame>& frames) {
+  switch (address.kind) {
+    case CodeAddress::Kind::kModule:
+      return symbolize_module(address, frames);
+    case CodeAddress::Kind::kKernel:
+      return symbolize_kernel(address.address, frames);
+    case CodeAddress::Kind::kAnonymous:
+      return symbolize_anonymous(address, frames);
+  }
+  return false;
+}
+
+bool Symbolizer::symbolize_module(const CodeAddress& address, std::vector<SourceFrame>& frames) {
+  const auto found = modules_.find(address.owner);
+  if (found == modules_.end() || found->second.is_unreadable) return false;
+  OpenModule& entry = found->second;
+  entry.last_use = ++use_clock_;
+  if (entry.symbols == nullptr) {
+    const auto file = entry.module->open();
+    if (!file.ok()) {
+      entry.is_unreadable = true;
+      return false;
+    }
+    entry.symbols = open_symbols(*entry.module, *file);
+    entry.is_go = has(entry.symbols->source(), SymbolSource::kGo);
+    close_old_modules(address.owner);
+  }
+  return entry.symbols->lookup(address.address, frames);
+}
+
+std::shared_ptr<ModuleSymbols> Symbolizer::open_symbols(const Module& module,
+                                                        const std::shared_ptr<const ElfFile>& file) const {
+  const std::shared_ptr<const ProcessRoot> root = module.root();
+  if (root == nullptr) return ModuleSymbols::open(file, module.path(), host_symbols_);
+  // A container may bring its own debug files; what it lacks, the host may have.
+  SymbolOptions symbols = options_.symbols;
+  symbols.debug_roots = {fmt::format("/proc/self/fd/{}", root->fd.get()), "/"};
+  return ModuleSymbols::open(file, module.path(), symbols);
+}
+
+void Symbolizer::close_old_modules(uint32_t keep) {
+  while (true) {
+    uint64_t bytes = 0;
+    OpenModule* oldest = nullptr;
+    for (auto& [id, entry] : modules_) {
+      if (entry.symbols == nullptr) continue;
+      bytes += entry.symbols->memory_bytes();
+      if (id != keep && (oldest == nullptr || entry.last_use < oldest->last_use)) oldest = &entry;
+    }
+    if (bytes <= options_.max_bytes || oldest == nullptr) return;
+    oldest->symbols = nullptr;
+  }
+}
+
+bool Symbolizer::symbolize_kernel(uint64_t address, std::vector<SourceFrame>& frames) {
+  if (kernel_ == nullptr && kernel_problem_.empty()) {
+    auto opened = KernelSymbols::open();
+    if (opened.ok()) {
+      kernel_ = std::make_unique<KernelSymbols>(std::move(*opened));
+    } else {
+      kernel_problem_ = opened.error().hint.empty()
+                            ? opened.error().message
+                            : fmt::format("{}; {}", opened.error().message, opened.error().hint);
+    }
+  }
+  if (kernel_ == nullptr) return false;
+  const auto symbol = kernel_->lookup(address);
+  if (!symbol) return false;
+  frames.emplace_back().name = symbol->name;
+  return true;
+}
+
+bool Symbolizer::symbolize_anonymous(const CodeAddress& address, std::vector<SourceFrame>& frames) {
+  const auto found = processes_.find(address.owner);
+  if (found == processes_.end() || address.address >= kKernelStart) return false;
+  const SampledProcess& process = *found->second;
+  std::unique_ptr<PerfMap>& map = perf_maps_[address.owner];
+  if (map == nullptr) {
+    const uint32_t pid = process.namespace_pid != 0 ? process.namespace_pid : process.pid;
+    map = std::make_unique<PerfMap>(static_cast<pid_t>(pid), process.uid);
+  }
+  auto name = map->lookup(address.address);
+  if (!name) {
+    // Compiled since the last look, perhaps.
+    const int root = process.root != nullptr ? process.root->fd.get() : own_root_.get();
+    const auto news = map->refresh(root);
+    if (!news.ok() || !*news) return false;
+    name = map->lookup(address.address);
+  }
+  if (!name) return false;
+  frames.emplace_back().name = *name;
+  return true;
+}
+
+CodePlace Symbolizer::place(const CodeAddress& address) {
+  CodePlace place;
+  if (address.kind == CodeAddress::Kind::kKernel) {
+    place.file = kKernelFile;
+    if (kernel_ != nullptr) {
+      const auto symbol = kernel_->lookup_loaded(address.address);
+      if (symbol && !symbol->module.empty()) {
+        kernel_file_ = fmt::format("[{}]", symbol->module);
+        place.file = kernel_file_;
+      }
+    }
+    return place;
+  }
+  const auto found = modules_.find(address.owner);
+  if (address.kind != CodeAddress::Kind::kModule || found == modules_.end()) return place;
+  const OpenModule& entry = found->second;
+  place.file = entry.module->path();
+  place.build_id = entry.build_id;
+  for (const ElfHead::Segment& segment : entry.module->code_segments()) {
+    if (address.address < segment.address || address.address - segment.address >= segment.file_bytes) continue;
+    place.start = segment.address;
+    place.limit = segment.address + segment.file_bytes;
+    place.file_offset = segment.offset;
+  }
+  return place;
+}
+
+FrameKind Symbolizer::kind(const CodeAddress& address) const {
+  if (address.kind == CodeAddress::Kind::kKernel) return FrameKind::kKernel;
+  const auto found = modules_.find(address.owner);
+  const bool is_go =
+      address.kind == CodeAddress::Kind::kModule && found != modules_.end() && found->second.is_go;
+  return is_go ? FrameKind::kGo : FrameKind::kNative;
+}
+
+}  // namespace vesta

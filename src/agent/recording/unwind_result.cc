@@ -1,0 +1,35 @@
+#include "agent/recording/unwind_result.h"
+
+namespace vesta {
+
+std::string_view unwind_result_name(vesta_unwind_result result) {
+  switch (result) {
+    case VESTA_UNWIND_COMPLETE:
+      return "complete";
+    case VESTA_UNWIND_TRUNCATED:
+      return "more than 512 frames";
+    case VESTA_UNWIND_NO_PROCESS:
+      return "mappings of the process unknown";
+    case VESTA_UNWIND_NO_MAPPING:
+      return "address outside of known code";
+    case VESTA_UNWIND_NO_TABLE:
+      return "unwind table not loaded";
+    case VESTA_UNWIND_NO_RULE:
+      return "no unwind rule for the code";
+    case VESTA_UNWIND_UNSUPPORTED:
+      return "unwind rule of an unsupported kind";
+    case VESTA_UNWIND_BAD_MEMORY:
+      return "stack memory not readable";
+    case VESTA_UNWIND_BAD_FRAME:
+      return "stack makes no sense";
+    case VESTA_UNWIND_NO_USER:
+      return "kernel thread";
+    case VESTA_UNWIND_STACK_CUT:
+      return "stack deeper than what was copied";
+    case VESTA_UNWIND_RESULTS:
+      break;
+  }
+  return "unknown";
+}
+
+}  // namespace vesta

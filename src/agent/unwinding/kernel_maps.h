@@ -1,0 +1,60 @@
+// The maps that the kernel-side unwinder reads: tables of modules, and who has which module mapped where. Writes through file
+// descriptors of a loaded program, which must outlive this. One owner thread each for processes and for tables; the two may differ.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "shared/unwind_table.h"
+#include "unwind/unwind_table.h"
+
+namespace vesta {
+
+struct KernelMapFds {
+  int processes = -1;
+  int mapping_leaves = -1;
+  int modules = -1;
+  int tables = -1;
+};
+
+// Mappings of processes.
+class KernelProcessMap {
+ public:
+  explicit KernelProcessMap(const KernelMapFds& fds) : fds_(fds) {}
+
+  // REQUIRES: sorted by start, not overlapping. What is beyond VESTA_MAX_MAPPINGS is left out: stacks that
+  // need it are finished in user space. kLimit when the map is full.
+  Status put(uint32_t pid, std::span<const vesta_mapping> mappings);
+  void drop(uint32_t pid, size_t mapping_count);
+
+ private:
+  KernelMapFds fds_;
+  uint32_t generation_ = 0;
+};
+
+// Tables of modules, by slot.
+class KernelTableMap {
+ public:
+  explicit KernelTableMap(const KernelMapFds& fds) : fds_(fds) {}
+
+  struct Entry {
+    uint32_t slot = 0;
+    const UnwindTable* table = nullptr;
+  };
+  // All of them with one update of the outer map, which makes the kernel wait for a grace period (13 ms).
+  Status put(std::span<const Entry> entries);
+  // The module has no table: frame pointers only.
+  Status put_without_table(uint32_t slot);
+  // Nobody finds the table in this slot any more. Quick, and safe from any thread.
+  void mark_absent(uint32_t slot);
+  // The same, and its memory is freed; waits for a grace period.
+  void drop(uint32_t slot);
+
+ private:
+  KernelMapFds fds_;
+};
+
+}  // namespace vesta

@@ -1,0 +1,196 @@
+#include "agent/unwinding/table_loader.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "agent/unwinding/module_slots.h"
+
+namespace vesta {
+
+TableLoader::TableLoader(KernelTableMap* kernel, UnwindTableCache* cache, const TableLoaderOptions& options)
+    : kernel_(kernel),
+      cache_(cache),
+      options_(options),
+      ready_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+TableLoader::~TableLoader() {
+  thread_.request_stop();
+  wake_.notify_all();
+}
+
+std::shared_ptr<const UnwindTable> TableLoader::get(const std::shared_ptr<const Module>& module,
+                                                    uint32_t slot) {
+  const std::lock_guard guard(lock_);
+  Entry& entry = entries_[module->id()];
+  entry.last_use = ++use_clock_;
+  const bool kernel_lacks_it =
+      kernel_ != nullptr && slot != ModuleSlots::kNoSlot && (!entry.in_kernel || entry.slot != slot);
+  if ((entry.table == nullptr || kernel_lacks_it) && !entry.requested) {
+    entry.requested = true;
+    queue_.push_back({module, slot});
+    wake_.notify_one();
+  }
+  return entry.table;
+}
+
+void TableLoader::forget_slot(ModuleId module, uint32_t slot) {
+  if (kernel_ != nullptr) kernel_->mark_absent(slot);
+  const std::lock_guard guard(lock_);
+  const auto found = entries_.find(module);
+  if (found == entries_.end() || found->second.slot != slot) return;
+  if (found->second.in_kernel) statistics_.kernel_bytes -= found->second.kernel_bytes;
+  found->second.in_kernel = false;
+  found->second.slot = ModuleSlots::kNoSlot;
+}
+
+void TableLoader::touch(ModuleId module) {
+  const std::lock_guard guard(lock_);
+  const auto found = entries_.find(module);
+  if (found != entries_.end()) found->second.last_use = ++use_clock_;
+}
+
+void TableLoader::clear_ready() {
+  uint64_t count = 0;
+  (void)!::read(ready_.get(), &count, sizeof(count));
+}
+
+TableLoader::Statistics TableLoader::statistics() const {
+  const std::lock_guard guard(lock_);
+  return statistics_;
+}
+
+void TableLoader::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    std::vector<Request> batch;
+    {
+      std::unique_lock guard(lock_);
+      wake_.wait(guard, stop, [this] { return !queue_.empty(); });
+      batch.assign(queue_.begin(), queue_.end());
+      queue_.clear();
+    }
+    for (const Request& request : batch) {
+      if (stop.stop_requested()) return;
+      std::shared_ptr<const UnwindTable> table;
+      {
+        const std::lock_guard guard(lock_);
+        table = entries_[request.module->id()].table;  // only the kernel's copy was missing
+      }
+      if (table == nullptr) table = load(*request.module);
+      const std::lock_guard guard(lock_);
+      Entry& entry = entries_[request.module->id()];
+      if (entry.table == nullptr) statistics_.copy_bytes += table->bytes();
+      entry.table = std::move(table);
+      // Stacks that wait can go on before the kernel has it.
+      const uint64_t one = 1;
+      (void)!::write(ready_.get(), &one, sizeof(one));
+    }
+    if (kernel_ != nullptr) hand_to_kernel(batch);
+    const std::lock_guard guard(lock_);
+    for (const Request& request : batch) entries_[request.module->id()].requested = false;
+    trim_copies();
+  }
+}
+
+std::shared_ptr<const UnwindTable> TableLoader::load(const Module& module) {
+  auto table = std::make_shared<UnwindTable>();
+  table->header.state = VESTA_MODULE_NO_TABLE;
+  const auto count = [this](uint64_t Statistics::*counter) {
+    const std::lock_guard guard(lock_);
+    ++(statistics_.*counter);
+  };
+  const auto file = module.open();
+  if (!file.ok()) {
+    count(&Statistics::unreadable);
+    return table;
+  }
+  const uint64_t hits = cache_ != nullptr ? cache_->counts().hits : 0;
+  auto built = cache_ != nullptr ? cache_->table_of(**file) : build_unwind_table(**file);
+  if (!built.ok()) {
+    count(&Statistics::unreadable);
+    return table;
+  }
+  const bool is_from_disk = cache_ != nullptr && cache_->counts().hits != hits;
+  count(is_from_disk ? &Statistics::from_disk : &Statistics::built);
+  *table = std::move(*built);
+  return table;
+}
+
+void TableLoader::hand_to_kernel(const std::vector<Request>& requests) {
+  std::vector<KernelTableMap::Entry> entries;
+  std::vector<std::pair<ModuleId, std::shared_ptr<const UnwindTable>>> tables;
+  uint64_t bytes = 0;
+  for (const Request& request : requests) {
+    if (request.slot == ModuleSlots::kNoSlot) continue;
+    const std::lock_guard guard(lock_);
+    Entry& entry = entries_[request.module->id()];
+    if (!entry.table->is_loaded()) {
+      entry.in_kernel = kernel_->put_without_table(request.slot).ok();
+      entry.slot = request.slot;
+      entry.kernel_bytes = 0;
+      continue;
+    }
+    if (entry.table->bytes() > options_.max_kernel_bytes) continue;  // finished in user space always
+    tables.emplace_back(request.module->id(), entry.table);
+    entries.push_back({request.slot, entry.table.get()});
+    bytes += entry.table->bytes();
+  }
+  if (entries.empty()) return;
+  make_room_in_kernel(bytes);
+  const bool taken = kernel_->put(entries).ok();
+  const std::lock_guard guard(lock_);
+  if (!taken) {
+    statistics_.refused += entries.size();
+    return;
+  }
+  for (size_t i = 0; i < entries.size(); ++i) {
+    Entry& entry = entries_[tables[i].first];
+    if (entry.in_kernel) statistics_.kernel_bytes -= entry.kernel_bytes;
+    entry.in_kernel = true;
+    entry.slot = entries[i].slot;
+    entry.kernel_bytes = tables[i].second->bytes();
+    statistics_.kernel_bytes += entry.kernel_bytes;
+  }
+}
+
+void TableLoader::make_room_in_kernel(uint64_t bytes) {
+  while (true) {
+    uint32_t slot = ModuleSlots::kNoSlot;
+    {
+      const std::lock_guard guard(lock_);
+      if (statistics_.kernel_bytes + bytes <= options_.max_kernel_bytes) return;
+      Entry* oldest = nullptr;
+      for (auto& [module, entry] : entries_) {
+        if (entry.in_kernel && entry.kernel_bytes != 0 &&
+            (oldest == nullptr || entry.last_use < oldest->last_use)) {
+          oldest = &entry;
+        }
+      }
+      if (oldest == nullptr) return;
+      statistics_.kernel_bytes -= oldest->kernel_bytes;
+      ++statistics_.evicted;
+      oldest->in_kernel = false;
+      slot = oldest->slot;
+    }
+    kernel_->drop(slot);  // waits for a grace period: not under the lock
+  }
+}
+
+void TableLoader::trim_copies() {
+  while (statistics_.copy_bytes > options_.max_copy_bytes) {
+    Entry* oldest = nullptr;
+    for (auto& [module, entry] : entries_) {
+      if (entry.table != nullptr && entry.table->bytes() != 0 && !entry.requested &&
+          (oldest == nullptr || entry.last_use < oldest->last_use)) {
+        oldest = &entry;
+      }
+    }
+    if (oldest == nullptr) return;
+    statistics_.copy_bytes -= oldest->table->bytes();
+    oldest->table = nullptr;
+  }
+}
+
+}  // namespace vesta

@@ -1,0 +1,94 @@
+// Builds unwind tables in a thread of its own and hands them to the kernel, so that neither sampling nor draining waits for it.
+// A copy of each recent table stays here for stacks that user space has to finish. Thread-safe; made and used by one owner thread,
+// plus its own.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "agent/process/module_registry.h"
+#include "agent/unwinding/kernel_maps.h"
+#include "base/file.h"
+#include "unwind/table_cache.h"
+#include "unwind/unwind_table.h"
+
+namespace vesta {
+
+struct TableLoaderOptions {
+  uint64_t max_kernel_bytes = 48ULL << 20;  // of tables in the kernel
+  uint64_t max_copy_bytes = 16ULL << 20;    // of tables kept here
+};
+
+class TableLoader {
+ public:
+  // `kernel` and `cache` may be null: then tables are only kept here, or never on disk.
+  TableLoader(KernelTableMap* kernel, UnwindTableCache* cache, const TableLoaderOptions& options);
+  ~TableLoader();
+  TableLoader(const TableLoader&) = delete;
+  TableLoader& operator=(const TableLoader&) = delete;
+
+  // The table of a module if it is here, else null and it is on its way: `ready_fd` will tell. A module that has no
+  // table, or whose file cannot be read, gets one with state VESTA_MODULE_NO_TABLE.
+  // `slot` is where the kernel shall have it; ModuleSlots::kNoSlot for nowhere.
+  std::shared_ptr<const UnwindTable> get(const std::shared_ptr<const Module>& module, uint32_t slot);
+  // The slot belongs to another module from now on.
+  void forget_slot(ModuleId module, uint32_t slot);
+  // A sample went through this module: it is in use.
+  void touch(ModuleId module);
+
+  // Readable when tables were finished since the last clear_ready().
+  int ready_fd() const { return ready_.get(); }
+  void clear_ready();
+
+  struct Statistics {
+    uint64_t built = 0;
+    uint64_t from_disk = 0;
+    uint64_t unreadable = 0;  // the file is gone, or no ELF file that we can read
+    uint64_t evicted = 0;     // from the kernel, to stay within max_kernel_bytes
+    uint64_t refused = 0;     // the kernel did not take the table
+    uint64_t kernel_bytes = 0;
+    uint64_t copy_bytes = 0;
+  };
+  Statistics statistics() const;
+
+ private:
+  struct Entry {
+    std::shared_ptr<const UnwindTable> table;  // null: not here
+    uint32_t slot = UINT32_MAX;
+    bool requested = false;
+    bool in_kernel = false;
+    uint64_t kernel_bytes = 0;
+    uint64_t last_use = 0;
+  };
+  struct Request {
+    std::shared_ptr<const Module> module;
+    uint32_t slot = UINT32_MAX;
+  };
+
+  void run(const std::stop_token& stop);
+  std::shared_ptr<const UnwindTable> load(const Module& module);
+  void hand_to_kernel(const std::vector<Request>& requests);
+  void make_room_in_kernel(uint64_t bytes);
+  void trim_copies();  // REQUIRES: lock held
+
+  KernelTableMap* const kernel_;
+  UnwindTableCache* const cache_;
+  const TableLoaderOptions options_;
+  UniqueFd ready_;
+  mutable std::mutex lock_;
+  std::condition_variable_any wake_;
+  std::deque<Request> queue_;                    // guarded by lock_
+  std::unordered_map<ModuleId, Entry> entries_;  // guarded by lock_
+  uint64_t use_clock_ = 0;                       // guarded by lock_
+  Statistics statistics_;                        // guarded by lock_
+  std::jthread thread_;                          // last: it uses all of the above
+};
+
+}  // namespace vesta

@@ -1,0 +1,296 @@
+#include "unwind/table_cache.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace vesta {
+namespace {
+
+constexpr char kMagic[8] = {'V', 'E', 'S', 'T', 'A', 'U', 'W', 'T'};
+// Changes with the layout of the file or of tables, and with what is built from the same input.
+constexpr uint32_t kVersion = 1;
+constexpr std::string_view kSuffix = ".unwind";
+constexpr std::string_view kTemporaryPrefix = ".writing-";
+constexpr time_t kStaleTemporarySeconds = 3600;
+constexpr uint64_t kMaxCells =
+    (uint64_t{kMaxUnwindPages} + 2) / 2 + (uint64_t{kMaxUnwindRows} + 1) / 2 + VESTA_MAX_RULES;
+
+struct FileHeader {
+  char magic[8];
+  uint32_t version;
+  uint32_t header_bytes;
+  uint64_t fingerprint_high;
+  uint64_t fingerprint_low;
+  vesta_module module;
+  uint64_t unsupported_rows;
+  uint64_t lost_bp_rows;
+  uint64_t skipped_functions;
+  uint64_t cell_count;
+  uint64_t checksum;  // of this header, with 0 here, and of the cells
+};
+static_assert(sizeof(FileHeader) == 104 && std::is_trivially_copyable_v<FileHeader>);
+
+uint64_t checksum_of(FileHeader header, std::span<const uint64_t> cells) {
+  header.checksum = 0;
+  const uint64_t parts[] = {
+      hash64({reinterpret_cast<const char*>(&header), sizeof(header)}),
+      hash64({reinterpret_cast<const char*>(cells.data()), cells.size_bytes()})};
+  return hash64({reinterpret_cast<const char*>(parts), sizeof(parts)});
+}
+
+Error invalid(std::string_view why) {
+  return {ErrorCode::kInvalidInput, fmt::format("unusable unwind table in the cache: {}", why), {}};
+}
+
+// Owned by us or by root, and nobody else may write.
+bool is_trusted(const struct stat& info) {
+  return (info.st_uid == ::geteuid() || info.st_uid == 0) && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+std::string file_name(const ElfFile& file, const Hash128& fingerprint) {
+  std::string id = file.build_id().hex();
+  if (id.empty()) id = fmt::format("{:016x}{:016x}", fingerprint.high, fingerprint.low);
+  return id + std::string(kSuffix);
+}
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(fd, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(done));
+  }
+  return true;
+}
+
+}  // namespace
+
+Hash128 table_fingerprint(const ElfFile& file, const ElfFile* debug_file) {
+  std::string text;
+  const auto add = [&](std::string_view bytes) {
+    const Hash128 hash = hash128(bytes);
+    text.append(reinterpret_cast<const char*>(&hash), sizeof(hash));
+  };
+  const auto add_sections = [&](const ElfFile& from) {
+    for (const std::string_view name :
+         {".eh_frame", ".debug_frame", ".zdebug_frame", ".gopclntab", ".text", ".got", ".got.plt"}) {
+      const ElfSection* section = from.section(name);
+      const uint64_t place[] = {section == nullptr ? 0 : section->address,
+                                section == nullptr ? 0 : section->size};
+      text.append(reinterpret_cast<const char*>(place), sizeof(place));
+      // Of code and tables of addresses only the place matters.
+      const bool by_content = name.find("frame") != name.npos || name == ".gopclntab";
+      if (section != nullptr && by_content) add(section->bytes);
+    }
+  };
+  const auto segments = file.segments();
+  add({reinterpret_cast<const char*>(segments.data()), segments.size_bytes()});
+  add_sections(file);
+  if (file.section(".eh_frame") == nullptr) {
+    // Found through a segment, or in a Go program without sections: all of the file may matter.
+    add(file.bytes());
+  }
+  if (debug_file != nullptr) add_sections(*debug_file);
+  return hash128(text);
+}
+
+std::string encode_table(const UnwindTable& table, const Hash128& fingerprint) {
+  FileHeader header{};
+  std::memcpy(header.magic, kMagic, sizeof(kMagic));
+  header.version = kVersion;
+  header.header_bytes = sizeof(header);
+  header.fingerprint_high = fingerprint.high;
+  header.fingerprint_low = fingerprint.low;
+  header.module = table.header;
+  header.unsupported_rows = table.unsupported_rows;
+  header.lost_bp_rows = table.lost_bp_rows;
+  header.skipped_functions = table.skipped_functions;
+  header.cell_count = table.cells.size();
+  header.checksum = checksum_of(header, table.cells);
+  std::string out;
+  out.reserve(sizeof(header) + table.bytes());
+  out.append(reinterpret_cast<const char*>(&header), sizeof(header));
+  out.append(reinterpret_cast<const char*>(table.cells.data()), table.bytes());
+  return out;
+}
+
+Result<UnwindTable> decode_table(std::string_view bytes, const Hash128& fingerprint) {
+  FileHeader header;
+  if (bytes.size() < sizeof(header)) return invalid("too short");
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) return invalid("not ours");
+  if (header.version != kVersion || header.header_bytes != sizeof(header)) {
+    return invalid("of another version");
+  }
+  if (header.fingerprint_high != fingerprint.high || header.fingerprint_low != fingerprint.low) {
+    return invalid("of another file");
+  }
+  bytes.remove_prefix(sizeof(header));
+  if (header.cell_count > kMaxCells || bytes.size() != header.cell_count * sizeof(uint64_t)) {
+    return invalid("of the wrong size");
+  }
+  UnwindTable table;
+  table.header = header.module;
+  table.unsupported_rows = header.unsupported_rows;
+  table.lost_bp_rows = header.lost_bp_rows;
+  table.skipped_functions = header.skipped_functions;
+  table.cells.resize(header.cell_count);
+  if (!bytes.empty()) std::memcpy(table.cells.data(), bytes.data(), bytes.size());
+  // After copying: the file may change under us.
+  if (checksum_of(header, table.cells) != header.checksum) return invalid("damaged");
+  VESTA_TRY(validate(table));
+  return table;
+}
+
+std::string UnwindTableCache::default_folder() {
+  // NOLINTBEGIN(concurrency-mt-unsafe): nobody changes the environment.
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && cache[0] == '/') {
+    return std::string(cache) + "/vesta/unwind";
+  }
+  const char* home = std::getenv("HOME");
+  // NOLINTEND(concurrency-mt-unsafe)
+  if (::geteuid() != 0 && home != nullptr && home[0] == '/') {
+    return std::string(home) + "/.cache/vesta/unwind";
+  }
+  return "/var/cache/vesta/unwind";
+}
+
+Result<UnwindTableCache> UnwindTableCache::open(const std::string& folder, const Limits& limits) {
+  const std::filesystem::path path(folder);
+  std::error_code ignored;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ignored);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    return Error{ErrorCode::kIo,
+                 fmt::format("cannot make the folder {} for unwind tables: {}", folder,
+                             std::strerror(errno)),
+                 "name a folder that this user can write to"};
+  }
+  // Held open: whatever happens to the path later, this is the folder that was looked at.
+  UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat info {};
+  if (!fd.valid() || ::fstat(fd.get(), &info) != 0) {
+    return Error{ErrorCode::kIo,
+                 fmt::format("cannot open the folder {} for unwind tables: {}", folder,
+                             std::strerror(errno)),
+                 "name a folder that this user can write to, not a link to one"};
+  }
+  if (!is_trusted(info)) {
+    return Error{ErrorCode::kPermission,
+                 fmt::format("others can write to {}, so the unwind tables in it cannot be trusted",
+                             folder),
+                 "make it yours alone (chown, chmod 700) or name another folder"};
+  }
+  return UnwindTableCache(std::move(fd), limits);
+}
+
+Result<UnwindTable> UnwindTableCache::table_of(const ElfFile& file, const ElfFile* debug_file) {
+  const Hash128 fingerprint = table_fingerprint(file, debug_file);
+  const std::string name = file_name(file, fingerprint);
+  if (auto cached = load(name, fingerprint)) {
+    ++counts_.hits;
+    return std::move(*cached);
+  }
+  ++counts_.misses;
+  VESTA_ASSIGN(UnwindTable table, build_unwind_table(file, debug_file));
+  // One file must not push out all others.
+  if (table.bytes() <= limits_.max_bytes / 4 && store(name, encode_table(table, fingerprint))) {
+    ++counts_.stored;
+    evict();
+  } else {
+    ++counts_.not_stored;
+  }
+  return table;
+}
+
+std::optional<UnwindTable> UnwindTableCache::load(const std::string& name,
+                                                  const Hash128& fingerprint) {
+  const UniqueFd fd(
+      ::openat(folder_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd.valid()) return std::nullopt;
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode) || !is_trusted(info)) {
+    ++counts_.rejected;
+    return std::nullopt;
+  }
+  const auto file = InputFile::from_fd(fd.get(), sizeof(FileHeader) + kMaxCells * sizeof(uint64_t));
+  auto table = file ? decode_table(file->bytes(), fingerprint) : Result<UnwindTable>(file.error());
+  if (!table) {
+    ++counts_.rejected;
+    return std::nullopt;
+  }
+  ::futimens(fd.get(), nullptr);  // used now: last to be evicted
+  return std::move(table).value();
+}
+
+bool UnwindTableCache::store(const std::string& name, std::string_view bytes) {
+  const std::string temporary = fmt::format("{}{}-{}", kTemporaryPrefix, ::getpid(), name);
+  ::unlinkat(folder_.get(), temporary.c_str(), 0);
+  const UniqueFd fd(::openat(folder_.get(), temporary.c_str(),
+                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!fd.valid()) return false;
+  if (write_all(fd.get(), bytes) &&
+      ::renameat(folder_.get(), temporary.c_str(), folder_.get(), name.c_str()) == 0) {
+    return true;
+  }
+  ::unlinkat(folder_.get(), temporary.c_str(), 0);
+  return false;
+}
+
+void UnwindTableCache::evict() {
+  struct Entry {
+    timespec used;
+    uint64_t bytes;
+    std::string name;
+  };
+  // A second descriptor: reading a folder moves the position of the one it is read by.
+  const int copy = ::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (copy < 0) return;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::fdopendir(copy), &::closedir);
+  if (folder == nullptr) {
+    ::close(copy);
+    return;
+  }
+  std::vector<Entry> entries;
+  uint64_t total = 0;
+  const time_t now = ::time(nullptr);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): of a DIR that no other thread has.
+  while (const dirent* entry = ::readdir(folder.get())) {
+    const std::string_view name = entry->d_name;
+    struct stat info {};
+    if (::fstatat(folder_.get(), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (!S_ISREG(info.st_mode)) continue;
+    if (name.starts_with(kTemporaryPrefix)) {
+      if (info.st_mtime + kStaleTemporarySeconds < now) {
+        ::unlinkat(folder_.get(), entry->d_name, 0);
+      }
+    } else if (name.ends_with(kSuffix)) {
+      entries.push_back({info.st_mtim, static_cast<uint64_t>(info.st_size), std::string(name)});
+      total += entries.back().bytes;
+    }
+  }
+  if (total <= limits_.max_bytes) return;
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
+  });
+  for (const Entry& entry : entries) {
+    if (total <= limits_.max_bytes) break;
+    if (::unlinkat(folder_.get(), entry.name.c_str(), 0) != 0) continue;
+    total -= entry.bytes;
+    ++counts_.evicted;
+  }
+}
+
+}  // namespace vesta

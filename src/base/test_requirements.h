@@ -1,5 +1,6 @@
-// For tests that need what a machine may lack (root, BPF, a compiler of another language): they skip and say why, but fail
-// where VESTA_REQUIRE_ALL=1 promises that everything is there. Test code only.
+// For tests that need what a machine may lack (root, BPF, a compiler of another language): they
+// skip and say why, but fail where VESTA_REQUIRE_ALL=1 promises that everything is there. Test code
+// only.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,8 +19,8 @@ inline bool require_all() {
 }  // namespace vesta
 
 // Ends the test, skipped, with a reason; or failed, if nothing may be skipped.
-#define VESTA_SKIP(reason)                                                   \
-  do {                                                                       \
+#define VESTA_SKIP(reason)                                                 \
+  do {                                                                     \
     if (vesta::require_all()) FAIL() << "must not be skipped: " << reason; \
     GTEST_SKIP() << reason;                                                \
   } while (false)

@@ -55,7 +55,9 @@ void Console::note(std::string_view text) {
   fmt::print(err_, "{}\n", err_style_.dim(text));
 }
 
-void Console::tell(std::string_view text) { fmt::print(err_, "{}\n", text); }
+void Console::tell(std::string_view text) {
+  fmt::print(err_, "{}\n", text);
+}
 
 void Console::draw_status(std::string_view text) {
   const size_t width = err_style_.width == 0 ? text.size() : err_style_.width - 1;

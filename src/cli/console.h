@@ -26,8 +26,8 @@ class Console {
   // As it is, to `err`: reports that are not the result itself.
   void tell(std::string_view text);
   bool err_is_terminal() const { return err_is_terminal_; }
-  // One line that is drawn over the last one, cut to the width of the terminal; empty text takes it away.
-  // REQUIRES: err_is_terminal()
+  // One line that is drawn over the last one, cut to the width of the terminal; empty text takes it
+  // away. REQUIRES: err_is_terminal()
   void draw_status(std::string_view text);
   // "vesta: …" with the hint on a line of its own.
   void error(const Error& error);

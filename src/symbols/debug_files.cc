@@ -15,8 +15,8 @@ namespace vesta {
 namespace {
 
 Error cannot_open(std::string_view path, int error_number) {
-  Error error{ErrorCode::kIo, fmt::format("cannot open {}: {}", path, std::strerror(error_number)),
-              {}};
+  Error error{
+      ErrorCode::kIo, fmt::format("cannot open {}: {}", path, std::strerror(error_number)), {}};
   if (error_number == ENOENT || error_number == ENOTDIR) error.code = ErrorCode::kNotFound;
   if (error_number == EACCES || error_number == EPERM) error.code = ErrorCode::kPermission;
   return error;

@@ -42,8 +42,7 @@ class DebugFiles {
   // none.
   std::shared_ptr<const ElfFile> find(const ElfFile& file, const std::string& path);
   // What .gnu_debugaltlink or .debug_sup of a debug file names; null when there is none.
-  std::shared_ptr<const ElfFile> find_alternate(const ElfFile& debug_file,
-                                                const std::string& path);
+  std::shared_ptr<const ElfFile> find_alternate(const ElfFile& debug_file, const std::string& path);
 
  private:
   struct Known {

@@ -128,10 +128,10 @@ Result<std::shared_ptr<const ElfFile>> Debuginfod::ask(const BuildId& id) {
   library_->set_progress(library_->client, nullptr);
   if (!fd.valid()) {
     if (progress.large) {
-      return Error{ErrorCode::kLimit,
-                   fmt::format("the debug file of {} is larger than {} bytes", id.hex(),
-                               options_.max_bytes),
-                   {}};
+      return Error{
+          ErrorCode::kLimit,
+          fmt::format("the debug file of {} is larger than {} bytes", id.hex(), options_.max_bytes),
+          {}};
     }
     if (progress.late) {
       return Error{ErrorCode::kIo,
@@ -139,10 +139,10 @@ Result<std::shared_ptr<const ElfFile>> Debuginfod::ask(const BuildId& id) {
                    {}};
     }
     const int failure = -fd.get();
-    return Error{failure == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo,
-                 fmt::format("debuginfod has no debug file of {}: {}", id.hex(),
-                             std::strerror(failure)),
-                 {}};
+    return Error{
+        failure == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo,
+        fmt::format("debuginfod has no debug file of {}: {}", id.hex(), std::strerror(failure)),
+        {}};
   }
   VESTA_ASSIGN(InputFile bytes, InputFile::from_fd(fd.get(), options_.max_bytes));
   VESTA_ASSIGN(auto file, ElfFile::parse(std::move(bytes)));

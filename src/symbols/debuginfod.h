@@ -1,6 +1,6 @@
 // Fetches debug files by build id from debuginfod servers, through libdebuginfod, which is loaded
-// when first needed and does the caching on disk. Off unless servers are named. Blocks its caller up to the
-// timeout, so it belongs on a background thread. Not thread-safe.
+// when first needed and does the caching on disk. Off unless servers are named. Blocks its caller
+// up to the timeout, so it belongs on a background thread. Not thread-safe.
 #pragma once
 
 #include <chrono>

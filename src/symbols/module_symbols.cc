@@ -39,8 +39,7 @@ std::string to_string(SymbolSource set) {
 }
 
 std::shared_ptr<ModuleSymbols> ModuleSymbols::open(std::shared_ptr<const ElfFile> file,
-                                                   std::string path,
-                                                   const SymbolOptions& options) {
+                                                   std::string path, const SymbolOptions& options) {
   std::shared_ptr<ModuleSymbols> module(new ModuleSymbols(std::move(file), options));
   module->debug_files_ = options.debug_files;
   if (module->debug_files_ == nullptr) {

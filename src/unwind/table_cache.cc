@@ -57,7 +57,8 @@ Error invalid(std::string_view why) {
 
 // Owned by us or by root, and nobody else may write.
 bool is_trusted(const struct stat& info) {
-  return (info.st_uid == ::geteuid() || info.st_uid == 0) && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  return (info.st_uid == ::geteuid() || info.st_uid == 0) &&
+         (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 std::string file_name(const ElfFile& file, const Hash128& fingerprint) {
@@ -85,8 +86,8 @@ Hash128 table_fingerprint(const ElfFile& file, const ElfFile* debug_file) {
     text.append(reinterpret_cast<const char*>(&hash), sizeof(hash));
   };
   const auto add_sections = [&](const ElfFile& from) {
-    for (const std::string_view name :
-         {".eh_frame", ".debug_frame", ".zdebug_frame", ".gopclntab", ".text", ".got", ".got.plt"}) {
+    for (const std::string_view name : {".eh_frame", ".debug_frame", ".zdebug_frame", ".gopclntab",
+                                        ".text", ".got", ".got.plt"}) {
       const ElfSection* section = from.section(name);
       const uint64_t place[] = {section == nullptr ? 0 : section->address,
                                 section == nullptr ? 0 : section->size};
@@ -188,10 +189,10 @@ Result<UnwindTableCache> UnwindTableCache::open(const std::string& folder, const
                  "name a folder that this user can write to, not a link to one"};
   }
   if (!is_trusted(info)) {
-    return Error{ErrorCode::kPermission,
-                 fmt::format("others can write to {}, so the unwind tables in it cannot be trusted",
-                             folder),
-                 "make it yours alone (chown, chmod 700) or name another folder"};
+    return Error{
+        ErrorCode::kPermission,
+        fmt::format("others can write to {}, so the unwind tables in it cannot be trusted", folder),
+        "make it yours alone (chown, chmod 700) or name another folder"};
   }
   return UnwindTableCache(std::move(fd), limits);
 }

@@ -1,5 +1,5 @@
-// Unwind tables on disk, one file for each ELF file they were built from, so that a restart does not
-// build them again. Bounded in bytes; the least recently used go first. A file that is damaged,
+// Unwind tables on disk, one file for each ELF file they were built from, so that a restart does
+// not build them again. Bounded in bytes; the least recently used go first. A file that is damaged,
 // foreign or of another version is as good as none. Used by one thread; processes may share a
 // folder.
 #pragma once

@@ -19,9 +19,10 @@ namespace vesta {
 namespace {
 
 Error load_error(int error_number, const std::string& log) {
-  Error error{ErrorCode::kIo,
-              fmt::format("the kernel did not take the sampling program: {}", std::strerror(error_number)),
-              "vesta doctor checks what this kernel offers"};
+  Error error{
+      ErrorCode::kIo,
+      fmt::format("the kernel did not take the sampling program: {}", std::strerror(error_number)),
+      "vesta doctor checks what this kernel offers"};
   if (error_number == EPERM || error_number == EACCES) {
     error.code = ErrorCode::kPermission;
     error.hint = "run as root, or grant CAP_BPF and CAP_PERFMON (vesta doctor shows how)";
@@ -33,13 +34,20 @@ Error load_error(int error_number, const std::string& log) {
 
 }  // namespace
 
-void CpuSampler::Skeleton::operator()(sampler_bpf* skeleton) const { sampler_bpf__destroy(skeleton); }
-void CpuSampler::Ring::operator()(ring_buffer* ring) const { ring_buffer__free(ring); }
-void CpuSampler::Link::operator()(bpf_link* link) const { bpf_link__destroy(link); }
+void CpuSampler::Skeleton::operator()(sampler_bpf* skeleton) const {
+  sampler_bpf__destroy(skeleton);
+}
+void CpuSampler::Ring::operator()(ring_buffer* ring) const {
+  ring_buffer__free(ring);
+}
+void CpuSampler::Link::operator()(bpf_link* link) const {
+  bpf_link__destroy(link);
+}
 
 CpuSampler::~CpuSampler() = default;
 
-bool parse_sample(std::span<const char> bytes, const std::function<void(const SampleRecord&)>& use) {
+bool parse_sample(std::span<const char> bytes,
+                  const std::function<void(const SampleRecord&)>& use) {
   if (bytes.size() < sizeof(vesta_sample) || bytes.size() % 8 != 0) return false;
   const auto* head = reinterpret_cast<const vesta_sample*>(bytes.data());
   const auto* words = reinterpret_cast<const uint64_t*>(bytes.data() + sizeof(*head));
@@ -68,9 +76,10 @@ Result<std::unique_ptr<CpuSampler>> CpuSampler::load(const CpuSamplerOptions& op
   std::unique_ptr<CpuSampler> sampler(new CpuSampler());
   VESTA_ASSIGN(sampler->clock_, choose_clock(options.clock, options.frequency));
   if (::access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
-    return Error{ErrorCode::kUnsupported,
-                 "this kernel does not describe its types (no /sys/kernel/btf/vmlinux)",
-                 "use a kernel built with CONFIG_DEBUG_INFO_BTF, as those of all large distributions are"};
+    return Error{
+        ErrorCode::kUnsupported,
+        "this kernel does not describe its types (no /sys/kernel/btf/vmlinux)",
+        "use a kernel built with CONFIG_DEBUG_INFO_BTF, as those of all large distributions are"};
   }
   const BpfLog log;
   sampler->skeleton_.reset(sampler_bpf__open());
@@ -85,7 +94,8 @@ Result<std::unique_ptr<CpuSampler>> CpuSampler::load(const CpuSamplerOptions& op
   bpf_map__set_max_entries(skeleton.maps.mapping_leaves, options.max_leaves);
   bpf_map__set_max_entries(skeleton.maps.modules, options.max_modules);
   bpf_map__set_max_entries(skeleton.maps.tables, options.max_modules);
-  if (const int error = sampler_bpf__load(&skeleton); error != 0) return load_error(-error, log.text());
+  if (const int error = sampler_bpf__load(&skeleton); error != 0)
+    return load_error(-error, log.text());
 
   LIBBPF_OPTS(bpf_test_run_opts, run);
   if (bpf_prog_test_run_opts(bpf_program__fd(skeleton.progs.find_namespace), &run) != 0 ||
@@ -95,8 +105,10 @@ Result<std::unique_ptr<CpuSampler>> CpuSampler::load(const CpuSamplerOptions& op
   sampler->ring_.reset(
       ring_buffer__new(bpf_map__fd(skeleton.maps.samples), on_record, sampler.get(), nullptr));
   if (sampler->ring_ == nullptr)
-    return Error{ErrorCode::kIo, fmt::format("cannot map the sample ring: {}", std::strerror(errno)), ""};
-  sampler->map_fds_ = {bpf_map__fd(skeleton.maps.processes), bpf_map__fd(skeleton.maps.mapping_leaves),
+    return Error{ErrorCode::kIo,
+                 fmt::format("cannot map the sample ring: {}", std::strerror(errno)), ""};
+  sampler->map_fds_ = {bpf_map__fd(skeleton.maps.processes),
+                       bpf_map__fd(skeleton.maps.mapping_leaves),
                        bpf_map__fd(skeleton.maps.modules), bpf_map__fd(skeleton.maps.tables)};
   return sampler;
 }
@@ -104,7 +116,9 @@ Result<std::unique_ptr<CpuSampler>> CpuSampler::load(const CpuSamplerOptions& op
 Status CpuSampler::add_target(uint32_t pid) {
   const uint8_t one = 1;
   if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.targets), &pid, &one, BPF_ANY) != 0)
-    return Error{ErrorCode::kLimit, fmt::format("cannot add process {} to the targets: {}", pid, std::strerror(errno)), ""};
+    return Error{ErrorCode::kLimit,
+                 fmt::format("cannot add process {} to the targets: {}", pid, std::strerror(errno)),
+                 ""};
   return {};
 }
 
@@ -153,7 +167,9 @@ void CpuSampler::stop() {
   fork_link_.reset();
 }
 
-int CpuSampler::ring_fd() const { return ring_buffer__epoll_fd(ring_.get()); }
+int CpuSampler::ring_fd() const {
+  return ring_buffer__epoll_fd(ring_.get());
+}
 
 int CpuSampler::on_record(void* context, void* data, size_t size) {
   auto* self = static_cast<CpuSampler*>(context);
@@ -166,7 +182,8 @@ Status CpuSampler::drain(const std::function<void(const SampleRecord&)>& use) {
   const int consumed = ring_buffer__consume(ring_.get());
   use_ = nullptr;
   if (consumed < 0)
-    return Error{ErrorCode::kIo, fmt::format("cannot read the sample ring: {}", std::strerror(-consumed)), ""};
+    return Error{ErrorCode::kIo,
+                 fmt::format("cannot read the sample ring: {}", std::strerror(-consumed)), ""};
   return {};
 }
 
@@ -176,7 +193,8 @@ KernelCounters CpuSampler::counters() const {
   if (cpus <= 0) return sums;
   std::vector<uint64_t> values(static_cast<size_t>(cpus));
   for (uint32_t counter = 0; counter < VESTA_COUNTERS; ++counter) {
-    if (bpf_map_lookup_elem(bpf_map__fd(skeleton_->maps.counters), &counter, values.data()) != 0) continue;
+    if (bpf_map_lookup_elem(bpf_map__fd(skeleton_->maps.counters), &counter, values.data()) != 0)
+      continue;
     for (const uint64_t value : values) sums[counter] += value;
   }
   return sums;

@@ -1,5 +1,6 @@
-// The kernel side of CPU profiling: loads the program, runs it on the clock of every CPU, and hands out its records. All that it
-// attached is gone when it is destroyed, and when the process dies. One owner thread.
+// The kernel side of CPU profiling: loads the program, runs it on the clock of every CPU, and hands
+// out its records. All that it attached is gone when it is destroyed, and when the process dies.
+// One owner thread.
 #pragma once
 
 #include <array>
@@ -25,10 +26,10 @@ struct CpuSamplerOptions {
   uint32_t frequency = 99;
   ClockSource clock = ClockSource::kAuto;
   bool kernel_stacks = true;
-  bool only_targets = false;        // else every process on the host
-  uint32_t ring_bytes = 4U << 20;   // a power of two
-  uint32_t max_processes = 4096;    // with mappings in the kernel; others are finished in user space
-  uint32_t max_leaves = 16384;      // of VESTA_MAPPINGS_PER_LEAF mappings
+  bool only_targets = false;       // else every process on the host
+  uint32_t ring_bytes = 4U << 20;  // a power of two
+  uint32_t max_processes = 4096;   // with mappings in the kernel; others are finished in user space
+  uint32_t max_leaves = 16384;     // of VESTA_MAPPINGS_PER_LEAF mappings
   uint32_t max_modules = 8192;
 };
 

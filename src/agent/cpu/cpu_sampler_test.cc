@@ -75,15 +75,14 @@ TEST(ParseSample, CountsThatDoNotFitAreRefused) {
 
 class CpuSamplerTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    VESTA_REQUIRE_OR_SKIP(::geteuid() == 0, "sampling needs root");
-  }
+  void SetUp() override { VESTA_REQUIRE_OR_SKIP(::geteuid() == 0, "sampling needs root"); }
   // Drains until enough records came in, or 10 s have passed.
   static std::vector<vesta_sample> collect(CpuSampler& sampler, size_t enough) {
     std::vector<vesta_sample> records;
     const auto deadline = std::chrono::steady_clock::now() + 10s;
     while (records.size() < enough && std::chrono::steady_clock::now() < deadline) {
-      EXPECT_TRUE(sampler.drain([&](const SampleRecord& record) { records.push_back(record.head); }).ok());
+      EXPECT_TRUE(
+          sampler.drain([&](const SampleRecord& record) { records.push_back(record.head); }).ok());
       std::this_thread::sleep_for(5ms);
     }
     return records;
@@ -130,7 +129,8 @@ TEST_F(CpuSamplerTest, ChildrenOfATargetAreTargets) {
   const BusyProcess child;
   const auto records = collect(**sampler, 50);
   (*sampler)->stop();
-  EXPECT_TRUE(std::ranges::any_of(records, [&](const vesta_sample& r) { return r.pid == child.pid(); }));
+  EXPECT_TRUE(
+      std::ranges::any_of(records, [&](const vesta_sample& r) { return r.pid == child.pid(); }));
 }
 
 TEST_F(CpuSamplerTest, NothingComesAfterStop) {
@@ -155,7 +155,8 @@ TEST_F(CpuSamplerTest, AFullRingIsCountedNotHidden) {
   ASSERT_TRUE(sampler.ok()) << sampler.error().message;
   ASSERT_TRUE((*sampler)->start().ok());
   const auto deadline = std::chrono::steady_clock::now() + 10s;
-  while ((*sampler)->counters()[VESTA_COUNT_RING_FULL] == 0 && std::chrono::steady_clock::now() < deadline)
+  while ((*sampler)->counters()[VESTA_COUNT_RING_FULL] == 0 &&
+         std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(10ms);
   (*sampler)->stop();
   const KernelCounters counters = (*sampler)->counters();
@@ -176,7 +177,8 @@ TEST(PerfClock, AutomaticChoiceFallsBackToTheSoftwareClock) {
   const auto clock = choose_clock(ClockSource::kAuto, 100);
   ASSERT_TRUE(clock.ok()) << clock.error().message;
   EXPECT_EQ(clock->period_ns, 10'000'000U);
-  EXPECT_EQ(clock->source == ClockSource::kHardware, std::string_view(clock->fallback_reason).empty());
+  EXPECT_EQ(clock->source == ClockSource::kHardware,
+            std::string_view(clock->fallback_reason).empty());
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ perf_event_attr attributes(const PerfClock& clock) {
     attr.type = PERF_TYPE_SOFTWARE;
     attr.config = PERF_COUNT_SW_CPU_CLOCK;
   }
-  // A period, not a frequency: every tick then stands for the same time, so that weights add up to CPU time.
+  // A period, not a frequency: every tick then stands for the same time, so that weights add up to
+  // CPU time.
   attr.sample_period = clock.period;
   attr.exclude_idle = 1;
   attr.disabled = 1;
@@ -33,11 +34,12 @@ perf_event_attr attributes(const PerfClock& clock) {
 }
 
 int perf_event_open(perf_event_attr& attr, pid_t pid, int cpu) {
-  return static_cast<int>(::syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+  return static_cast<int>(
+      ::syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-// Reference cycles per second: they run with the time-stamp counter, whose rate the kernel publishes in the first page
-// of a mapped event. 0 when it does not.
+// Reference cycles per second: they run with the time-stamp counter, whose rate the kernel
+// publishes in the first page of a mapped event. 0 when it does not.
 uint64_t reference_frequency() {
   perf_event_attr attr{};
   attr.size = sizeof(attr);
@@ -53,8 +55,8 @@ uint64_t reference_frequency() {
   uint64_t frequency = 0;
   if (page->cap_user_time != 0 && page->time_mult != 0) {
     // ns = cycles * time_mult >> time_shift
-    frequency = static_cast<uint64_t>(std::ldexp(static_cast<double>(kNsPerSecond), page->time_shift) /
-                                      page->time_mult);
+    frequency = static_cast<uint64_t>(
+        std::ldexp(static_cast<double>(kNsPerSecond), page->time_shift) / page->time_mult);
   }
   ::munmap(mapped, page_bytes);
   return frequency;
@@ -101,8 +103,8 @@ Result<UniqueFd> open_clock(const PerfClock& clock, int cpu) {
   if (fd.valid()) return fd;
   const int error_number = errno;
   Error error{ErrorCode::kIo,
-              fmt::format("cannot open a {} event on CPU {}: {}", clock_source_name(clock.source), cpu,
-                          std::strerror(error_number)),
+              fmt::format("cannot open a {} event on CPU {}: {}", clock_source_name(clock.source),
+                          cpu, std::strerror(error_number)),
               ""};
   if (error_number == EACCES || error_number == EPERM) {
     error.code = ErrorCode::kPermission;

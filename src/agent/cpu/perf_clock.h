@@ -1,5 +1,6 @@
-// The clock that makes CPU samples: one perf event for each CPU, which ticks while the CPU is busy. A hardware counter of
-// reference cycles where there is one (it also ticks where interrupts are off), else the kernel's software clock.
+// The clock that makes CPU samples: one perf event for each CPU, which ticks while the CPU is busy.
+// A hardware counter of reference cycles where there is one (it also ticks where interrupts are
+// off), else the kernel's software clock.
 #pragma once
 
 #include <cstdint>

@@ -34,9 +34,14 @@ BpfLog::BpfLog() : lock_(g_lock) {
   libbpf_set_print(keep);
 }
 
-BpfLog::~BpfLog() { libbpf_set_print(ignore); }
+BpfLog::~BpfLog() {
+  libbpf_set_print(ignore);
+}
 
-// NOLINTNEXTLINE(readability-convert-member-functions-to-static): the lock in this object guards it.
-std::string BpfLog::text() const { return g_text; }
+// NOLINTNEXTLINE(readability-convert-member-functions-to-static): the lock in this object guards
+// it.
+std::string BpfLog::text() const {
+  return g_text;
+}
 
 }  // namespace vesta

@@ -1,5 +1,6 @@
-// What libbpf and the verifier say while a program is loaded, kept for the error message instead of being printed.
-// libbpf has one print function for the whole process, so at most one of these is in use at a time (a lock sees to that).
+// What libbpf and the verifier say while a program is loaded, kept for the error message instead of
+// being printed. libbpf has one print function for the whole process, so at most one of these is in
+// use at a time (a lock sees to that).
 #pragma once
 
 #include <mutex>

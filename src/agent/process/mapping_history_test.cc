@@ -8,7 +8,6 @@
 namespace vesta {
 namespace {
 
-
 constexpr std::string_view kNames[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
 
 CodeMapping make(uint64_t start, uint64_t end, size_t name, uint64_t born_ns) {

@@ -31,9 +31,9 @@ TEST(ProcMaps, KnowsDeletedFilesAndAnonymousMemory) {
     ASSERT_TRUE(anonymous);
     EXPECT_TRUE(anonymous->path.empty());
   }
-  EXPECT_EQ(parse_maps_line("ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]")
-                ->path,
-            "[vsyscall]");
+  EXPECT_EQ(
+      parse_maps_line("ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]")->path,
+      "[vsyscall]");
 }
 
 TEST(ProcMaps, RefusesWhatIsNoMapping) {

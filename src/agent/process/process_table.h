@@ -38,12 +38,12 @@ struct Process {
 struct ProcessTableOptions {
   std::string proc_root = "/proc";
   size_t max_processes = 32768;
-  MappingHistory::Limits mappings = {};             // per address space
+  MappingHistory::Limits mappings = {};          // per address space
   uint64_t keep_after_exit_ns = 10'000'000'000;  // also for mappings and programs replaced
   uint64_t rescan_min_ns = 100'000'000;          // between two readings of one process
   uint64_t rescan_max_ns = 10'000'000'000;       // … when there was nothing new in the last ones
   uint64_t eager_scan_ns = 200'000'000;          // for reading mappings at the start
-  std::function<uint64_t()> clock = {};             // CLOCK_MONOTONIC in ns; that when not set
+  std::function<uint64_t()> clock = {};          // CLOCK_MONOTONIC in ns; that when not set
 };
 
 struct ProcessTableCounters {

@@ -158,9 +158,10 @@ TEST_F(ProcessTableTest, TellsOnceWhatChangedAndWhoIsGone) {
 
 TEST_F(ProcessTableTest, ScansWhatWasThereBefore) {
   const std::string self = std::filesystem::canonical("/proc/self/exe");
-  proc_.add(20, 1, "old (one)", maps_line(0x400000, 0x401000, 0, self) +
-                                    "500000-501000 rw-p 0 0:0 0 \n"
-                                    "600000-601000 rwxp 0 0:0 0 \n");
+  proc_.add(20, 1, "old (one)",
+            maps_line(0x400000, 0x401000, 0, self) +
+                "500000-501000 rw-p 0 0:0 0 \n"
+                "600000-601000 rwxp 0 0:0 0 \n");
   table_->scan();
   ASSERT_NE(table_->process(20), nullptr);
   EXPECT_EQ(table_->process(20)->comm, "old (one)");

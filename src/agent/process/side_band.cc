@@ -11,13 +11,12 @@
 #include <cstring>
 #include <ctime>
 
-#include "agent/process/proc_files.h"
 #include "agent/kernel/online_cpus.h"
+#include "agent/process/proc_files.h"
 #include "agent/process/side_band_decode.h"
 
 namespace vesta {
 namespace {
-
 
 uint64_t monotonic_ns() {
   timespec now{};

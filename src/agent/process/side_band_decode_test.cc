@@ -19,9 +19,8 @@ T decode(std::string_view record) {
 
 TEST(SideBandDecode, ReadsMmapWithBuildId) {
   const std::string id = "0123456789abcdefghij";
-  const std::string record =
-      make_mmap_record(PERF_RECORD_MISC_MMAP_BUILD_ID, 7, 0x1000, 0x2000, 0x3000,
-                       make_build_id_field(id), "/usr/bin/true", 99);
+  const std::string record = make_mmap_record(PERF_RECORD_MISC_MMAP_BUILD_ID, 7, 0x1000, 0x2000,
+                                              0x3000, make_build_id_field(id), "/usr/bin/true", 99);
   const auto event = decode<MmapEvent>(record);
   EXPECT_EQ(event.pid, 7);
   EXPECT_EQ(event.address, 0x1000);
@@ -40,8 +39,7 @@ TEST(SideBandDecode, ReadsMmapWithInode) {
   append_value(file, uint32_t{1});
   append_value(file, uint64_t{4711});
   append_value(file, uint64_t{0});
-  const std::string record =
-      make_mmap_record(0, 7, 0x1000, 0x2000, 0, file, "/usr/bin/true", 99);
+  const std::string record = make_mmap_record(0, 7, 0x1000, 0x2000, 0, file, "/usr/bin/true", 99);
   const auto event = decode<MmapEvent>(record);
   EXPECT_TRUE(event.build_id.empty());
   EXPECT_EQ(event.device, makedev(8, 1));

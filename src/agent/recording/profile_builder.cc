@@ -107,7 +107,8 @@ MappingId ProfileBuilder::mapping_of(const CodeAddress& address) {
   const StringId build_id = dictionary_.string(place.build_id);
   std::vector<Mapping>& mappings = dictionary_.dictionary().mappings;
   for (size_t i = 1; i < mappings.size(); ++i) {
-    if (mappings[i].file == file && mappings[i].build_id == build_id && mappings[i].start == place.start)
+    if (mappings[i].file == file && mappings[i].build_id == build_id &&
+        mappings[i].start == place.start)
       return MappingId(i);
   }
   Mapping mapping;
@@ -138,7 +139,9 @@ LabelSetId ProfileBuilder::labels_of(const ResolvedSample& sample) {
   return id;
 }
 
-LocationId ProfileBuilder::marker(std::string_view name) { return dictionary_.frame(name); }
+LocationId ProfileBuilder::marker(std::string_view name) {
+  return dictionary_.frame(name);
+}
 
 void ProfileBuilder::add_lost(std::string_view reason, uint64_t count) {
   if (count == 0) return;

@@ -1,5 +1,5 @@
-// Names samples and adds them up into a profile. Owns the growing dictionary; the symbolizer must outlive it. Used by one thread at a
-// time; coverage() may be read from any.
+// Names samples and adds them up into a profile. Owns the growing dictionary; the symbolizer must
+// outlive it. Used by one thread at a time; coverage() may be read from any.
 #pragma once
 
 #include <array>
@@ -19,15 +19,16 @@
 namespace vesta {
 
 struct ProfileBuilderOptions {
-  bool per_thread = false;      // label samples with thread id and name
-  bool process_frames = false;  // the process is the outermost frame: for recordings of a whole host
+  bool per_thread = false;  // label samples with thread id and name
+  bool process_frames =
+      false;  // the process is the outermost frame: for recordings of a whole host
   uint64_t period_ns = 0;
 };
 
 // How much of what was sampled is whole and has names.
 struct Coverage {
   uint64_t samples = 0;
-  uint64_t user_stacks = 0;  // samples with a user stack
+  uint64_t user_stacks = 0;   // samples with a user stack
   uint64_t whole_stacks = 0;  // of those, the ones that reach the outermost frame
   uint64_t frames = 0;
   uint64_t named_frames = 0;
@@ -38,7 +39,8 @@ class ProfileBuilder {
   ProfileBuilder(Symbolizer& symbolizer, const ProfileBuilderOptions& options);
 
   void add(const ResolvedSamples& samples);
-  // Events that left no stack, as samples under a frame that names the reason, so that totals stay true.
+  // Events that left no stack, as samples under a frame that names the reason, so that totals stay
+  // true.
   void add_lost(std::string_view reason, uint64_t count);
   // Something to be told with the profile that cost no sample.
   void add_loss(std::string_view reason, uint64_t count);
@@ -85,9 +87,9 @@ class ProfileBuilder {
   std::unordered_map<uint32_t, std::shared_ptr<const SampledProcess>> processes_;
   std::array<uint64_t, VESTA_UNWIND_RESULTS> results_{};
   std::vector<Loss> losses_;
-  std::vector<LocationId> stack_;       // scratch
-  std::vector<SourceFrame> source_;     // scratch
-  std::vector<Line> lines_;             // scratch
+  std::vector<LocationId> stack_;    // scratch
+  std::vector<SourceFrame> source_;  // scratch
+  std::vector<Line> lines_;          // scratch
   std::atomic<uint64_t> sample_count_{0};
   std::atomic<uint64_t> user_stacks_{0};
   std::atomic<uint64_t> whole_stacks_{0};

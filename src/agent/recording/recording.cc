@@ -22,7 +22,7 @@
 namespace vesta {
 namespace {
 
-constexpr int kDrainMs = 100;              // between two looks at the sample ring
+constexpr int kDrainMs = 100;  // between two looks at the sample ring
 constexpr uint64_t kMaintainNs = 1'000'000'000;
 constexpr uint64_t kMaxTableWaitNs = 10'000'000'000;  // at the end, for the last stacks
 constexpr uint64_t kQueueBytes = 64ULL << 20;
@@ -33,7 +33,9 @@ uint64_t clock_ns(clockid_t clock) {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
+uint64_t monotonic_ns() {
+  return clock_ns(CLOCK_MONOTONIC);
+}
 
 Status check_process(uint32_t pid) {
   if (::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM) return {};
@@ -93,7 +95,8 @@ void Recording::Parts::drain_side_band() {
 }
 
 void Recording::Parts::collect_once() {
-  // Processes before samples: an event that is older than a sample must be known when the sample is looked up.
+  // Processes before samples: an event that is older than a sample must be known when the sample is
+  // looked up.
   drain_side_band();
   (void)sampler->drain([this](const SampleRecord& record) {
     if (first_sample_ns == 0) first_sample_ns = monotonic_ns() - start_ns;
@@ -108,8 +111,10 @@ void Recording::Parts::collect(const std::stop_token& stop) {
   uint64_t next_drain_ns = 0;
   while (!stop.stop_requested()) {
     const uint64_t now = monotonic_ns();
-    const int wait_ms = next_drain_ns > now ? static_cast<int>((next_drain_ns - now) / 1'000'000) + 1 : 0;
-    const int count = ::epoll_wait(epoll.get(), events.data(), static_cast<int>(events.size()), wait_ms);
+    const int wait_ms =
+        next_drain_ns > now ? static_cast<int>((next_drain_ns - now) / 1'000'000) + 1 : 0;
+    const int count =
+        ::epoll_wait(epoll.get(), events.data(), static_cast<int>(events.size()), wait_ms);
     bool ring_is_filling = false;
     for (int i = 0; i < count; ++i) {
       const int fd = events[static_cast<size_t>(i)].data.fd;
@@ -198,9 +203,8 @@ Result<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& opti
   parts->kernel_processes.emplace(parts->sampler->maps());
   parts->loader = std::make_unique<TableLoader>(
       &*parts->kernel_tables, parts->cache ? &*parts->cache : nullptr, options.tables);
-  parts->resolver =
-      std::make_unique<SampleResolver>(*parts->processes, parts->registry, *parts->loader, parts->slots,
-                                       &*parts->kernel_processes);
+  parts->resolver = std::make_unique<SampleResolver>(
+      *parts->processes, parts->registry, *parts->loader, parts->slots, &*parts->kernel_processes);
   ProfileBuilderOptions building;
   building.per_thread = options.per_thread;
   building.process_frames = options.process_frames;
@@ -227,13 +231,16 @@ Result<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& opti
   return std::unique_ptr<Recording>(new Recording(std::move(parts)));
 }
 
-Status Recording::add_target(uint32_t pid) { return parts_->sampler->add_target(pid); }
+Status Recording::add_target(uint32_t pid) {
+  return parts_->sampler->add_target(pid);
+}
 
 Recording::Progress Recording::progress() const {
   Progress progress;
   const KernelCounters count = parts_->sampler->counters();
   progress.samples = count[VESTA_COUNT_SAMPLES];
-  progress.lost = count[VESTA_COUNT_RING_FULL] + count[VESTA_COUNT_NO_SCRATCH] + parts_->queue.dropped();
+  progress.lost =
+      count[VESTA_COUNT_RING_FULL] + count[VESTA_COUNT_NO_SCRATCH] + parts_->queue.dropped();
   progress.coverage = parts_->builder->coverage();
   return progress;
 }

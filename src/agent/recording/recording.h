@@ -1,5 +1,6 @@
-// A recording of CPU time: from the kernel's samples to a named profile. Two threads of its own, one that collects (drains the kernel,
-// follows processes) and one that names; the owner starts, watches and ends it. Everything is detached when it is destroyed.
+// A recording of CPU time: from the kernel's samples to a named profile. Two threads of its own,
+// one that collects (drains the kernel, follows processes) and one that names; the owner starts,
+// watches and ends it. Everything is detached when it is destroyed.
 #pragma once
 
 #include <atomic>
@@ -51,7 +52,8 @@ class Recording {
     std::string cache_problem;   // why unwind tables are not kept on disk
   };
 
-  // Samples from here on. kPermission with what is missing, kNotFound for a process that does not exist.
+  // Samples from here on. kPermission with what is missing, kNotFound for a process that does not
+  // exist.
   static Result<std::unique_ptr<Recording>> start(const RecordingOptions& options);
   ~Recording();
   Recording(const Recording&) = delete;

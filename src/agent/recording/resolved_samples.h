@@ -1,5 +1,6 @@
-// What the collecting thread passes to the thread that names and adds up: samples whose addresses are already places in files,
-// because only the collecting thread knows what was mapped where at the time. Plain data, moved between the threads.
+// What the collecting thread passes to the thread that names and adds up: samples whose addresses
+// are already places in files, because only the collecting thread knows what was mapped where at
+// the time. Plain data, moved between the threads.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,14 @@
 
 namespace vesta {
 
-// Where code is. An address that was returned to stands for the call before it: it is already one less.
+// Where code is. An address that was returned to stands for the call before it: it is already one
+// less.
 struct CodeAddress {
   enum class Kind : uint32_t {
     kModule,     // `address` in the module's own address space
     kKernel,     // absolute
-    kAnonymous,  // absolute in the process: memory that a compiler at run time wrote, or a mapping we do not know
+    kAnonymous,  // absolute in the process: memory that a compiler at run time wrote, or a mapping
+                 // we do not know
   };
   uint64_t address = 0;
   Kind kind = Kind::kModule;

@@ -6,7 +6,8 @@ namespace vesta {
 namespace {
 
 uint64_t bytes_of(const ResolvedSamples& samples) {
-  return samples.samples.size() * sizeof(ResolvedSample) + samples.frames.size() * sizeof(CodeAddress);
+  return samples.samples.size() * sizeof(ResolvedSample) +
+         samples.frames.size() * sizeof(CodeAddress);
 }
 
 }  // namespace

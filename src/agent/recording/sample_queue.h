@@ -1,5 +1,5 @@
-// Carries resolved samples from the collecting thread to the naming thread, within a bound: naming may wait for slow files, collecting
-// may not wait for anything. Thread-safe.
+// Carries resolved samples from the collecting thread to the naming thread, within a bound: naming
+// may wait for slow files, collecting may not wait for anything. Thread-safe.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,8 @@ class SampleQueue {
  public:
   explicit SampleQueue(uint64_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // When there is no room the samples are dropped and counted; what comes with them (modules, processes) is not.
+  // When there is no room the samples are dropped and counted; what comes with them (modules,
+  // processes) is not.
   void push(ResolvedSamples samples);
   // Waits. Nothing when the queue is closed and empty.
   std::optional<ResolvedSamples> pop();

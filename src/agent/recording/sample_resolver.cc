@@ -19,8 +19,8 @@ bool covers(const CodeMapping* mapping, uint64_t address) {
 
 }  // namespace
 
-SampleResolver::SampleResolver(ProcessTable& processes, ModuleRegistry& modules, TableLoader& loader,
-                               ModuleSlots& slots, KernelProcessMap* kernel,
+SampleResolver::SampleResolver(ProcessTable& processes, ModuleRegistry& modules,
+                               TableLoader& loader, ModuleSlots& slots, KernelProcessMap* kernel,
                                const SampleResolverOptions& options)
     : processes_(processes),
       modules_(modules),
@@ -158,7 +158,8 @@ void SampleResolver::append_user_frames(const SampleRecord& record, uint32_t pro
   ModuleId last_module;
   for (const uint64_t frame : user_frames) {
     const uint64_t address = code_address(frame);
-    if (!covers(mapping, address)) mapping = processes_.find(record.head.pid, address, record.head.time_ns);
+    if (!covers(mapping, address))
+      mapping = processes_.find(record.head.pid, address, record.head.time_ns);
     if (mapping == nullptr || !mapping->module) {
       out_.frames.push_back({address, CodeAddress::Kind::kAnonymous, process});
       continue;
@@ -174,14 +175,16 @@ void SampleResolver::append_user_frames(const SampleRecord& record, uint32_t pro
 void SampleResolver::note_module(ModuleId module) {
   loader_.touch(module);
   if (!told_modules_.insert(module).second) return;
-  if (std::shared_ptr<const Module> known = modules_.module(module)) out_.modules.push_back(std::move(known));
+  if (std::shared_ptr<const Module> known = modules_.module(module))
+    out_.modules.push_back(std::move(known));
 }
 
 std::shared_ptr<const SampledProcess> SampleResolver::process_of(const vesta_sample& head) {
   const Process* source = processes_.process(head.pid, head.time_ns);
   KnownProcess& known = known_processes_[head.pid];
   if (known.info != nullptr && known.source == source &&
-      (source == nullptr || (known.info->executable == source->exe && known.info->name == source->comm))) {
+      (source == nullptr ||
+       (known.info->executable == source->exe && known.info->name == source->comm))) {
     return known.info;
   }
   auto info = std::make_shared<SampledProcess>();
@@ -194,8 +197,7 @@ std::shared_ptr<const SampledProcess> SampleResolver::process_of(const vesta_sam
     info->namespace_pid = source->ns_pid;
     info->uid = source->uid;
   }
-  if (info->name.empty())
-    info->name.assign(head.comm, ::strnlen(head.comm, sizeof(head.comm)));
+  if (info->name.empty()) info->name.assign(head.comm, ::strnlen(head.comm, sizeof(head.comm)));
   known = {info, source};
   out_.processes.push_back(info);
   return info;

@@ -1,6 +1,7 @@
-// Turns records of the kernel into samples whose addresses are places in files: finishes stacks that the kernel side could not, and
-// feeds the kernel with what it lacked, so that the next one needs no help. Everything it refers to must outlive it. One owner thread, the
-// one that drains the side band into the process table.
+// Turns records of the kernel into samples whose addresses are places in files: finishes stacks
+// that the kernel side could not, and feeds the kernel with what it lacked, so that the next one
+// needs no help. Everything it refers to must outlive it. One owner thread, the one that drains the
+// side band into the process table.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,8 @@ struct SampleResolverOptions {
 class SampleResolver {
  public:
   SampleResolver(ProcessTable& processes, ModuleRegistry& modules, TableLoader& loader,
-                 ModuleSlots& slots, KernelProcessMap* kernel, const SampleResolverOptions& options = {});
+                 ModuleSlots& slots, KernelProcessMap* kernel,
+                 const SampleResolverOptions& options = {});
 
   // Takes a record, to come out of take() at once or after the tables it needs have come.
   void add(const SampleRecord& record);
@@ -45,10 +47,11 @@ class SampleResolver {
   ResolvedSamples take();
 
   struct Statistics {
-    uint64_t finished = 0;         // stacks that user space finished
-    uint64_t published = 0;        // processes in the kernel's maps
+    uint64_t finished = 0;   // stacks that user space finished
+    uint64_t published = 0;  // processes in the kernel's maps
     uint64_t publish_failed = 0;
-    uint64_t waiting_dropped = 0;  // no room to let them wait: they end where the kernel side stopped
+    uint64_t waiting_dropped =
+        0;  // no room to let them wait: they end where the kernel side stopped
   };
   const Statistics& statistics() const { return statistics_; }
 

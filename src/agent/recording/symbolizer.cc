@@ -69,8 +69,8 @@ bool Symbolizer::symbolize_module(const CodeAddress& address, std::vector<Source
   return entry.symbols->lookup(address.address, frames);
 }
 
-std::shared_ptr<ModuleSymbols> Symbolizer::open_symbols(const Module& module,
-                                                        const std::shared_ptr<const ElfFile>& file) const {
+std::shared_ptr<ModuleSymbols> Symbolizer::open_symbols(
+    const Module& module, const std::shared_ptr<const ElfFile>& file) const {
   const std::shared_ptr<const ProcessRoot> root = module.root();
   if (root == nullptr) return ModuleSymbols::open(file, module.path(), host_symbols_);
   // A container may bring its own debug files; what it lacks, the host may have.
@@ -152,7 +152,9 @@ CodePlace Symbolizer::place(const CodeAddress& address) {
   place.file = entry.module->path();
   place.build_id = entry.build_id;
   for (const ElfHead::Segment& segment : entry.module->code_segments()) {
-    if (address.address < segment.address || address.address - segment.address >= segment.file_bytes) continue;
+    if (address.address < segment.address ||
+        address.address - segment.address >= segment.file_bytes)
+      continue;
     place.start = segment.address;
     place.limit = segment.address + segment.file_bytes;
     place.file_offset = segment.offset;

@@ -1,5 +1,6 @@
-// Names for places in code of any kind: files, the kernel, memory that a compiler at run time wrote. Keeps what it opened, within a
-// bound of bytes. One owner thread, which may wait for files; never the one that drains samples.
+// Names for places in code of any kind: files, the kernel, memory that a compiler at run time
+// wrote. Keeps what it opened, within a bound of bytes. One owner thread, which may wait for files;
+// never the one that drains samples.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ namespace vesta {
 
 struct SymbolizerOptions {
   SymbolOptions symbols;
-  uint64_t max_bytes = 32ULL << 20;  // of open symbol tables; more are closed, least recently used first
+  uint64_t max_bytes =
+      32ULL << 20;  // of open symbol tables; more are closed, least recently used first
 };
 
 // The binary around an address, as a profile notes it: as if it were loaded at its own addresses.

@@ -1,4 +1,5 @@
-// Words for how the walk over a user stack ended, for people: losses in profiles, progress, metrics.
+// Words for how the walk over a user stack ended, for people: losses in profiles, progress,
+// metrics.
 #pragma once
 
 #include <string_view>

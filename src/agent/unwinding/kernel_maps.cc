@@ -37,7 +37,8 @@ Status KernelProcessMap::put(uint32_t pid, std::span<const vesta_mapping> mappin
   mappings = mappings.first(std::min<size_t>(mappings.size(), VESTA_MAX_MAPPINGS));
   vesta_process process{};
   process.generation = ++generation_;
-  // Leaves first, then the root that makes them current: a reader in between sees two generations and gives up.
+  // Leaves first, then the root that makes them current: a reader in between sees two generations
+  // and gives up.
   for (size_t from = 0; from < mappings.size(); from += VESTA_MAPPINGS_PER_LEAF) {
     vesta_mapping_leaf leaf{};
     const auto part =
@@ -57,8 +58,9 @@ Status KernelProcessMap::put(uint32_t pid, std::span<const vesta_mapping> mappin
 
 void KernelProcessMap::drop(uint32_t pid, size_t mapping_count) {
   bpf_map_delete_elem(fds_.processes, &pid);
-  const size_t leaves = (std::min<size_t>(mapping_count, VESTA_MAX_MAPPINGS) + VESTA_MAPPINGS_PER_LEAF - 1) /
-                        VESTA_MAPPINGS_PER_LEAF;
+  const size_t leaves =
+      (std::min<size_t>(mapping_count, VESTA_MAX_MAPPINGS) + VESTA_MAPPINGS_PER_LEAF - 1) /
+      VESTA_MAPPINGS_PER_LEAF;
   for (uint32_t leaf = 0; leaf < leaves; ++leaf) {
     const vesta_leaf_key key{pid, leaf};
     bpf_map_delete_elem(fds_.mapping_leaves, &key);
@@ -76,7 +78,8 @@ Status KernelTableMap::put(std::span<const Entry> entries) {
     inner.push_back(std::move(fd));
   }
   auto count = static_cast<uint32_t>(slots.size());
-  if (count != 0 && bpf_map_update_batch(fds_.tables, slots.data(), fds.data(), &count, nullptr) != 0) {
+  if (count != 0 &&
+      bpf_map_update_batch(fds_.tables, slots.data(), fds.data(), &count, nullptr) != 0) {
     // Kernels before 5.16 have no batches for maps of maps.
     for (size_t i = 0; i < slots.size(); ++i) {
       if (bpf_map_update_elem(fds_.tables, &slots[i], &fds[i], BPF_ANY) != 0)

@@ -1,5 +1,6 @@
-// The maps that the kernel-side unwinder reads: tables of modules, and who has which module mapped where. Writes through file
-// descriptors of a loaded program, which must outlive this. One owner thread each for processes and for tables; the two may differ.
+// The maps that the kernel-side unwinder reads: tables of modules, and who has which module mapped
+// where. Writes through file descriptors of a loaded program, which must outlive this. One owner
+// thread each for processes and for tables; the two may differ.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,8 @@ class KernelProcessMap {
  public:
   explicit KernelProcessMap(const KernelMapFds& fds) : fds_(fds) {}
 
-  // REQUIRES: sorted by start, not overlapping. What is beyond VESTA_MAX_MAPPINGS is left out: stacks that
-  // need it are finished in user space. kLimit when the map is full.
+  // REQUIRES: sorted by start, not overlapping. What is beyond VESTA_MAX_MAPPINGS is left out:
+  // stacks that need it are finished in user space. kLimit when the map is full.
   Status put(uint32_t pid, std::span<const vesta_mapping> mappings);
   void drop(uint32_t pid, size_t mapping_count);
 
@@ -44,7 +45,8 @@ class KernelTableMap {
     uint32_t slot = 0;
     const UnwindTable* table = nullptr;
   };
-  // All of them with one update of the outer map, which makes the kernel wait for a grace period (13 ms).
+  // All of them with one update of the outer map, which makes the kernel wait for a grace period
+  // (13 ms).
   Status put(std::span<const Entry> entries);
   // The module has no table: frame pointers only.
   Status put_without_table(uint32_t slot);

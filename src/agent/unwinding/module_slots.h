@@ -1,5 +1,6 @@
-// Which module has which slot in the kernel's maps of tables. A slot that mappings in the kernel refer to stays with its module;
-// others go to whoever needs one, least recently used first. Not thread-safe.
+// Which module has which slot in the kernel's maps of tables. A slot that mappings in the kernel
+// refer to stays with its module; others go to whoever needs one, least recently used first. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@ namespace vesta {
 
 class ModuleSlots {
  public:
-  // Slots 1 to `count` - 1; 0 is VESTA_MODULE_ANONYMOUS. No slot: stacks through the module are finished in user space.
+  // Slots 1 to `count` - 1; 0 is VESTA_MODULE_ANONYMOUS. No slot: stacks through the module are
+  // finished in user space.
   static constexpr uint32_t kNoSlot = UINT32_MAX;
   explicit ModuleSlots(uint32_t count);
 

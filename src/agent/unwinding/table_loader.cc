@@ -9,7 +9,8 @@
 
 namespace vesta {
 
-TableLoader::TableLoader(KernelTableMap* kernel, UnwindTableCache* cache, const TableLoaderOptions& options)
+TableLoader::TableLoader(KernelTableMap* kernel, UnwindTableCache* cache,
+                         const TableLoaderOptions& options)
     : kernel_(kernel),
       cache_(cache),
       options_(options),
@@ -26,8 +27,8 @@ std::shared_ptr<const UnwindTable> TableLoader::get(const std::shared_ptr<const 
   const std::lock_guard guard(lock_);
   Entry& entry = entries_[module->id()];
   entry.last_use = ++use_clock_;
-  const bool kernel_lacks_it =
-      kernel_ != nullptr && slot != ModuleSlots::kNoSlot && (!entry.in_kernel || entry.slot != slot);
+  const bool kernel_lacks_it = kernel_ != nullptr && slot != ModuleSlots::kNoSlot &&
+                               (!entry.in_kernel || entry.slot != slot);
   if ((entry.table == nullptr || kernel_lacks_it) && !entry.requested) {
     entry.requested = true;
     queue_.push_back({module, slot});
@@ -132,7 +133,8 @@ void TableLoader::hand_to_kernel(const std::vector<Request>& requests) {
       entry.kernel_bytes = 0;
       continue;
     }
-    if (entry.table->bytes() > options_.max_kernel_bytes) continue;  // finished in user space always
+    if (entry.table->bytes() > options_.max_kernel_bytes)
+      continue;  // finished in user space always
     tables.emplace_back(request.module->id(), entry.table);
     entries.push_back({request.slot, entry.table.get()});
     bytes += entry.table->bytes();

@@ -1,6 +1,6 @@
-// Builds unwind tables in a thread of its own and hands them to the kernel, so that neither sampling nor draining waits for it.
-// A copy of each recent table stays here for stacks that user space has to finish. Thread-safe; made and used by one owner thread,
-// plus its own.
+// Builds unwind tables in a thread of its own and hands them to the kernel, so that neither
+// sampling nor draining waits for it. A copy of each recent table stays here for stacks that user
+// space has to finish. Thread-safe; made and used by one owner thread, plus its own.
 #pragma once
 
 #include <atomic>
@@ -34,10 +34,12 @@ class TableLoader {
   TableLoader(const TableLoader&) = delete;
   TableLoader& operator=(const TableLoader&) = delete;
 
-  // The table of a module if it is here, else null and it is on its way: `ready_fd` will tell. A module that has no
-  // table, or whose file cannot be read, gets one with state VESTA_MODULE_NO_TABLE.
-  // `slot` is where the kernel shall have it; ModuleSlots::kNoSlot for nowhere.
-  std::shared_ptr<const UnwindTable> get(const std::shared_ptr<const Module>& module, uint32_t slot);
+  // The table of a module if it is here, else null and it is on its way: `ready_fd` will tell. A
+  // module that has no table, or whose file cannot be read, gets one with state
+  // VESTA_MODULE_NO_TABLE. `slot` is where the kernel shall have it; ModuleSlots::kNoSlot for
+  // nowhere.
+  std::shared_ptr<const UnwindTable> get(const std::shared_ptr<const Module>& module,
+                                         uint32_t slot);
   // The slot belongs to another module from now on.
   void forget_slot(ModuleId module, uint32_t slot);
   // A sample went through this module: it is in use.

@@ -54,8 +54,7 @@ Result<std::vector<uint32_t>> parse_pids(std::string_view text) {
     }
     pids.push_back(pid);
   }
-  if (pids.empty())
-    return Error{ErrorCode::kUsage, "-p needs a process id", "for example -p 1234"};
+  if (pids.empty()) return Error{ErrorCode::kUsage, "-p needs a process id", "for example -p 1234"};
   return pids;
 }
 
@@ -74,7 +73,8 @@ Result<Plan> plan_of(const Arguments& arguments) {
                       (arguments.positional.empty() ? 0 : 1);
   if (targets != 1) {
     return Error{ErrorCode::kUsage,
-                 targets == 0 ? "what shall be recorded?" : "only one of -p, -a and a command can be recorded",
+                 targets == 0 ? "what shall be recorded?"
+                              : "only one of -p, -a and a command can be recorded",
                  "vesta record -p PID, vesta record -a, or vesta record -- COMMAND"};
   }
   Plan plan;
@@ -108,7 +108,8 @@ Result<Plan> plan_of(const Arguments& arguments) {
   symbols.demangle = demangle_style(arguments.get("demangle"));
   symbols.inlines = !arguments.has("no-inlines");
   // Only when the environment names servers.
-  if (auto debuginfod = Debuginfod::open({}); debuginfod.ok()) symbols.debuginfod = std::move(*debuginfod);
+  if (auto debuginfod = Debuginfod::open({}); debuginfod.ok())
+    symbols.debuginfod = std::move(*debuginfod);
   recording.cache_folder = UnwindTableCache::default_folder();
   plan.output = arguments.get("output", kDefaultOutput);
   return plan;
@@ -127,10 +128,12 @@ void give_to_invoking_user(const std::string& path) {
   if (::geteuid() != 0 || uid == nullptr || gid == nullptr || path == "-") return;
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return;
-  (void)!::lchown(path.c_str(), static_cast<uid_t>(std::atoi(uid)), static_cast<gid_t>(std::atoi(gid)));
+  (void)!::lchown(path.c_str(), static_cast<uid_t>(std::atoi(uid)),
+                  static_cast<gid_t>(std::atoi(gid)));
 }
 
-Result<std::string> encode(const ProfileBatch& batch, const FrameProfile& frames, const Plan& plan) {
+Result<std::string> encode(const ProfileBatch& batch, const FrameProfile& frames,
+                           const Plan& plan) {
   if (const PictureFormat* picture = picture_format_for_path(plan.output)) {
     PictureOptions options;
     options.title = plan.what;
@@ -146,26 +149,32 @@ Status check_output(const std::string& path) {
     ProfileBatch probe;
     probe.profiles.emplace_back();
     auto encoded = encode_for_path(probe, path, {});
-    if (!encoded.ok() && encoded.error().code == ErrorCode::kUsage) return std::move(encoded).error();
+    if (!encoded.ok() && encoded.error().code == ErrorCode::kUsage)
+      return std::move(encoded).error();
   }
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   if (::access(folder.c_str(), W_OK) != 0) {
-    return Error{ErrorCode::kIo, fmt::format("cannot write to {}: {}", folder, std::strerror(errno)),
+    return Error{ErrorCode::kIo,
+                 fmt::format("cannot write to {}: {}", folder, std::strerror(errno)),
                  "choose another place with -o"};
   }
   return {};
 }
 
-std::string summary(const Plan& plan, const Recording& recording, const Recording::Progress& progress,
-                    const ProfileBatch& batch, const FrameProfile& frames, const Console& console) {
+std::string summary(const Plan& plan, const Recording& recording,
+                    const Recording::Progress& progress, const ProfileBatch& batch,
+                    const FrameProfile& frames, const Console& console) {
   const Recording::Statistics statistics = recording.statistics();
   const Profile& profile = batch.profiles[0];
-  std::string text = fmt::format(
-      "\nrecorded {} for {}: {} of CPU in {} samples ({} Hz, {}{})\n", plan.what,
-      format_value(profile.duration_ns, "nanoseconds"), format_value(total_of(profile, 1), "nanoseconds"),
-      format_count(progress.samples), plan.recording.frequency, clock_source_name(statistics.clock.source),
-      *statistics.clock.fallback_reason == '\0' ? "" : fmt::format(", {}", statistics.clock.fallback_reason));
+  std::string text =
+      fmt::format("\nrecorded {} for {}: {} of CPU in {} samples ({} Hz, {}{})\n", plan.what,
+                  format_value(profile.duration_ns, "nanoseconds"),
+                  format_value(total_of(profile, 1), "nanoseconds"), format_count(progress.samples),
+                  plan.recording.frequency, clock_source_name(statistics.clock.source),
+                  *statistics.clock.fallback_reason == '\0'
+                      ? ""
+                      : fmt::format(", {}", statistics.clock.fallback_reason));
   text += coverage_text(progress);
   if (!statistics.kernel_problem.empty())
     text += fmt::format("kernel functions have no names: {}\n", statistics.kernel_problem);
@@ -181,12 +190,14 @@ void record_until_done(const Plan& plan, Recording& recording, std::optional<Chi
   const auto start = std::chrono::steady_clock::now();
   ProgressLine line(console);
   while (!Interrupt::came()) {
-    const int64_t elapsed_ns =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
+    const int64_t elapsed_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::steady_clock::now() - start)
+                                   .count();
     if (plan.duration_ns != 0 && elapsed_ns >= plan.duration_ns) break;
     if (child && child->poll()) break;
     line.show(elapsed_ns, plan.duration_ns, recording.progress());
-    const int64_t left_ms = plan.duration_ns == 0 ? kProgressMs : (plan.duration_ns - elapsed_ns) / 1'000'000 + 1;
+    const int64_t left_ms =
+        plan.duration_ns == 0 ? kProgressMs : (plan.duration_ns - elapsed_ns) / 1'000'000 + 1;
     Interrupt::wait(static_cast<int>(std::min<int64_t>(kProgressMs, left_ms)));
   }
   line.clear();
@@ -195,7 +206,8 @@ void record_until_done(const Plan& plan, Recording& recording, std::optional<Chi
 Status serve(const FrameProfile& frames, const Plan& plan, Console& console) {
   PictureOptions options;
   options.title = plan.what;
-  VESTA_ASSIGN(PageServer server, PageServer::open(draw_flamegraph(frames, PictureFormat::kHtml, options)));
+  VESTA_ASSIGN(PageServer server,
+               PageServer::open(draw_flamegraph(frames, PictureFormat::kHtml, options)));
   console.note(fmt::format("open {}  (Ctrl-C ends)", server.url()));
   Interrupt::clear();
   server.serve([] { return Interrupt::came(); });
@@ -234,7 +246,8 @@ Result<int> run(const Arguments& arguments, Console& console) {
   if (plan.output != "-") {
     console.note(fmt::format("wrote {}", plan.output));
     if (picture_format_for_path(plan.output) == nullptr)
-      console.note(fmt::format("next: vesta flame {0}, or vesta convert {0} -o flame.html", plan.output));
+      console.note(
+          fmt::format("next: vesta flame {0}, or vesta convert {0} -o flame.html", plan.output));
   }
   if (arguments.has("open")) VESTA_TRY(serve(frames, plan, console));
   return kOk;
@@ -248,26 +261,38 @@ Command record_command() {
   c.summary = "Profile a process, a command or the whole host now";
   c.arguments = "[-- COMMAND…]";
   c.description =
-      "Samples stacks through the kernel, without stopping or changing what runs. -p and -a record for 10 seconds unless -d says "
-      "otherwise, a command until it ends; Ctrl-C ends earlier and still writes. Children of what is recorded are recorded too. "
+      "Samples stacks through the kernel, without stopping or changing what runs. -p and -a record "
+      "for 10 seconds unless -d says "
+      "otherwise, a command until it ends; Ctrl-C ends earlier and still writes. Children of what "
+      "is recorded are recorded too. "
       "Needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE (vesta doctor shows how).";
   c.examples = {"vesta record -p 1234 -d 30s",
                 "vesta record -a -o host.html  # the whole host, as a page with a flame graph",
                 "vesta record -F 499 -- python3 job.py",
                 "vesta record -p 1234 --open  # look at it in a browser"};
-  c.flags = with_flags(
-      {{"pid", 'p', "PID,…", "these processes"},
-       {"all", 'a', "", "every process on this host"},
-       {"duration", 'd', "TIME", "how long: 30s, 2m; 0 for until Ctrl-C"},
-       {"frequency", 'F', "HZ", "samples per second and CPU, 1 to 999 (default: 99)"},
-       {"output", 'o', "FILE", fmt::format("where to write (default: {}); the ending chooses the format: {}", kDefaultOutput, writable_endings())},
-       {"no-kernel", 0, "", "leave out what happens inside the kernel"},
-       {"per-thread", 0, "", "keep threads apart, by the labels thread and tid"},
-       {"open", 0, "", "serve the flame graph on this machine and print its address"},
-       {"demangle", 0, "STYLE", "C++ and Rust names: short (default), full, or off", {"short", "full", "off"}},
-       {"no-inlines", 0, "", "no frames for inlined functions"},
-       {"clock", 0, "CLOCK", "what makes samples: auto (default), cpu-clock or ref-cycles (hardware)", {"auto", "cpu-clock", "ref-cycles"}}},
-      {});
+  c.flags =
+      with_flags({{"pid", 'p', "PID,…", "these processes"},
+                  {"all", 'a', "", "every process on this host"},
+                  {"duration", 'd', "TIME", "how long: 30s, 2m; 0 for until Ctrl-C"},
+                  {"frequency", 'F', "HZ", "samples per second and CPU, 1 to 999 (default: 99)"},
+                  {"output", 'o', "FILE",
+                   fmt::format("where to write (default: {}); the ending chooses the format: {}",
+                               kDefaultOutput, writable_endings())},
+                  {"no-kernel", 0, "", "leave out what happens inside the kernel"},
+                  {"per-thread", 0, "", "keep threads apart, by the labels thread and tid"},
+                  {"open", 0, "", "serve the flame graph on this machine and print its address"},
+                  {"demangle",
+                   0,
+                   "STYLE",
+                   "C++ and Rust names: short (default), full, or off",
+                   {"short", "full", "off"}},
+                  {"no-inlines", 0, "", "no frames for inlined functions"},
+                  {"clock",
+                   0,
+                   "CLOCK",
+                   "what makes samples: auto (default), cpu-clock or ref-cycles (hardware)",
+                   {"auto", "cpu-clock", "ref-cycles"}}},
+                 {});
   c.run = run;
   return c;
 }

@@ -101,7 +101,10 @@ bool become(const InvokingUser& user) {
 }  // namespace
 
 ChildProcess::ChildProcess(pid_t pid, std::string name, UniqueFd release, UniqueFd failure)
-    : pid_(pid), name_(std::move(name)), release_(std::move(release)), failure_(std::move(failure)) {}
+    : pid_(pid),
+      name_(std::move(name)),
+      release_(std::move(release)),
+      failure_(std::move(failure)) {}
 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
@@ -121,7 +124,8 @@ Result<ChildProcess> ChildProcess::prepare(const std::vector<std::string>& words
   VESTA_ASSIGN(Pipe failure, make_pipe());
   const std::optional<InvokingUser> user = invoking_user();
   const pid_t pid = ::fork();
-  if (pid < 0) return Error{ErrorCode::kIo, fmt::format("cannot fork: {}", std::strerror(errno)), ""};
+  if (pid < 0)
+    return Error{ErrorCode::kIo, fmt::format("cannot fork: {}", std::strerror(errno)), ""};
   if (pid == 0) {
     release.writer.reset();
     failure.reader.reset();
@@ -143,7 +147,8 @@ Status ChildProcess::run() {
   int status = 0;
   ::waitpid(pid_, &status, 0);
   status_ = status;
-  Error error{ErrorCode::kIo, fmt::format("cannot run {}: {}", name_, std::strerror(error_number)), ""};
+  Error error{ErrorCode::kIo, fmt::format("cannot run {}: {}", name_, std::strerror(error_number)),
+              ""};
   if (error_number == ENOENT) {
     error.code = ErrorCode::kNotFound;
     error.hint = "check the name, or give its path";
@@ -166,7 +171,8 @@ std::string describe_wait_status(int status) {
     return WEXITSTATUS(status) == 0 ? "" : fmt::format("exited with code {}", WEXITSTATUS(status));
   }
   if (WIFSIGNALED(status)) {
-    return fmt::format("was ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+    return fmt::format("was ended by signal {} ({})", WTERMSIG(status),
+                       ::strsignal(WTERMSIG(status)));
   }
   return "";
 }

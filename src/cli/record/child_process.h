@@ -1,5 +1,6 @@
-// A command that is started to be profiled: forked, but held back before its first instruction until run() lets it go. Under sudo it
-// runs as the user who typed sudo. Ends nobody: a child that outlives this goes on by itself. One owner thread.
+// A command that is started to be profiled: forked, but held back before its first instruction
+// until run() lets it go. Under sudo it runs as the user who typed sudo. Ends nobody: a child that
+// outlives this goes on by itself. One owner thread.
 #pragma once
 
 #include <sys/types.h>

@@ -7,7 +7,9 @@ namespace {
 
 volatile sig_atomic_t g_came = 0;
 
-void note(int /*signal_number*/) { g_came = 1; }
+void note(int /*signal_number*/) {
+  g_came = 1;
+}
 
 }  // namespace
 
@@ -27,7 +29,9 @@ Interrupt::~Interrupt() {
   ::sigaction(SIGTERM, &previous_terminate_, nullptr);
 }
 
-bool Interrupt::came() { return g_came != 0; }
+bool Interrupt::came() {
+  return g_came != 0;
+}
 
 void Interrupt::wait(int milliseconds) {
   if (!came()) ::poll(nullptr, 0, milliseconds);  // a signal ends it early

@@ -1,5 +1,6 @@
-// Ctrl-C as a question that can be asked instead of a blow: while one of these lives, SIGINT and SIGTERM are noted, and the second
-// one ends the program as usual. One at a time; signals are process-wide.
+// Ctrl-C as a question that can be asked instead of a blow: while one of these lives, SIGINT and
+// SIGTERM are noted, and the second one ends the program as usual. One at a time; signals are
+// process-wide.
 #pragma once
 
 #include <signal.h>

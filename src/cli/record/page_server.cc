@@ -85,7 +85,9 @@ Result<PageServer> PageServer::open(std::string html) {
   return PageServer(std::move(socket), ntohs(address.sin_port), std::move(token), std::move(html));
 }
 
-std::string PageServer::url() const { return fmt::format("http://127.0.0.1:{}/{}", port_, token_); }
+std::string PageServer::url() const {
+  return fmt::format("http://127.0.0.1:{}/{}", port_, token_);
+}
 
 void PageServer::serve(const std::function<bool()>& should_stop) {
   while (!should_stop()) {
@@ -109,9 +111,11 @@ void PageServer::answer(int connection) const {
   const size_t from = head.find(' ') + 1;
   const std::string path = head.substr(from, head.find_first_of(" \r", from) - from);
   // A page of another site that had its name pointed here would send that name as host.
-  const bool is_our_host = head.find(fmt::format("\r\nHost: 127.0.0.1:{}\r\n", port_)) != std::string::npos;
+  const bool is_our_host =
+      head.find(fmt::format("\r\nHost: 127.0.0.1:{}\r\n", port_)) != std::string::npos;
   if (path != "/" + token_ || !is_our_host) {
-    send_all(connection, response("404 Not Found", "Nothing here. Use the address that vesta printed.\n", is_get));
+    send_all(connection, response("404 Not Found",
+                                  "Nothing here. Use the address that vesta printed.\n", is_get));
     return;
   }
   send_all(connection, response("200 OK", html_, is_get));

@@ -1,5 +1,6 @@
-// Serves one page on the loopback address, for a browser on this machine, at a path that cannot be guessed. Made for a person who looks
-// at one recording: one connection at a time, bounded in bytes and time. One owner thread.
+// Serves one page on the loopback address, for a browser on this machine, at a path that cannot be
+// guessed. Made for a person who looks at one recording: one connection at a time, bounded in bytes
+// and time. One owner thread.
 #pragma once
 
 #include <cstdint>

@@ -24,15 +24,17 @@ std::string coverage_text(const Recording::Progress& progress) {
                      share(coverage.named_frames, coverage.frames), format_count(progress.lost));
 }
 
-void ProgressLine::show(int64_t elapsed_ns, int64_t duration_ns, const Recording::Progress& progress) {
+void ProgressLine::show(int64_t elapsed_ns, int64_t duration_ns,
+                        const Recording::Progress& progress) {
   if (!console_.err_is_terminal()) return;
   const double elapsed = static_cast<double>(elapsed_ns) / 1e9;
-  std::string text = duration_ns == 0
-                         ? fmt::format("{:.1f}s", elapsed)
-                         : fmt::format("{:.1f}s of {:.1f}s", elapsed, static_cast<double>(duration_ns) / 1e9);
+  std::string text = duration_ns == 0 ? fmt::format("{:.1f}s", elapsed)
+                                      : fmt::format("{:.1f}s of {:.1f}s", elapsed,
+                                                    static_cast<double>(duration_ns) / 1e9);
   const Coverage& coverage = progress.coverage;
-  text += fmt::format("  {} samples  lost {}  complete stacks {}  named frames {}", format_count(progress.samples),
-                      format_count(progress.lost), share(coverage.whole_stacks, coverage.user_stacks),
+  text += fmt::format("  {} samples  lost {}  complete stacks {}  named frames {}",
+                      format_count(progress.samples), format_count(progress.lost),
+                      share(coverage.whole_stacks, coverage.user_stacks),
                       share(coverage.named_frames, coverage.frames));
   console_.draw_status(text);
   is_shown_ = true;

@@ -1,4 +1,5 @@
-// The line that tells how a recording goes, drawn over itself on a terminal and left out where there is none. Borrows the console.
+// The line that tells how a recording goes, drawn over itself on a terminal and left out where
+// there is none. Borrows the console.
 #pragma once
 
 #include <cstdint>

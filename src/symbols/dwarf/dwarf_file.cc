@@ -188,19 +188,40 @@ void DwarfFile::read_first_die(DwarfUnit& unit) {
   for (const DwarfAttribute& attribute : table->attributes(*abbreviation)) {
     const DwarfValue value = read_value(cursor, unit, attribute.form, attribute.implicit_value);
     switch (attribute.name) {
-      case dw::kName: name = value; break;
-      case dw::kCompDir: folder = value; break;
-      case dw::kLowPc: unit.ranges.low_pc = value; break;
-      case dw::kHighPc: unit.ranges.high_pc = value; break;
-      case dw::kRanges: unit.ranges.ranges = value; break;
-      case dw::kStmtList: unit.line_table = value.number; break;
-      case dw::kStrOffsetsBase: unit.string_offsets_base = value.number; break;
+      case dw::kName:
+        name = value;
+        break;
+      case dw::kCompDir:
+        folder = value;
+        break;
+      case dw::kLowPc:
+        unit.ranges.low_pc = value;
+        break;
+      case dw::kHighPc:
+        unit.ranges.high_pc = value;
+        break;
+      case dw::kRanges:
+        unit.ranges.ranges = value;
+        break;
+      case dw::kStmtList:
+        unit.line_table = value.number;
+        break;
+      case dw::kStrOffsetsBase:
+        unit.string_offsets_base = value.number;
+        break;
       case dw::kAddrBase:
-      case dw::kGnuAddrBase: unit.address_base = value.number; break;
-      case dw::kRnglistsBase: unit.range_lists_base = value.number; break;
+      case dw::kGnuAddrBase:
+        unit.address_base = value.number;
+        break;
+      case dw::kRnglistsBase:
+        unit.range_lists_base = value.number;
+        break;
       case dw::kDwoName:
-      case dw::kGnuDwoName: unit.split = true; break;
-      default: break;
+      case dw::kGnuDwoName:
+        unit.split = true;
+        break;
+      default:
+        break;
     }
   }
   if (!cursor.ok()) return;
@@ -226,29 +247,45 @@ DwarfValue DwarfFile::read_value(DwarfCursor& cursor, const DwarfUnit& unit, uin
   DwarfValue value;
   value.form = form;
   switch (form) {
-    case dw::kAddr: value.number = cursor.unsigned_of(unit.address_size); break;
+    case dw::kAddr:
+      value.number = cursor.unsigned_of(unit.address_size);
+      break;
     case dw::kData1:
     case dw::kFlag:
     case dw::kRef1:
     case dw::kStrx1:
-    case dw::kAddrx1: value.number = cursor.u8(); break;
+    case dw::kAddrx1:
+      value.number = cursor.u8();
+      break;
     case dw::kData2:
     case dw::kRef2:
     case dw::kStrx2:
-    case dw::kAddrx2: value.number = cursor.u16(); break;
+    case dw::kAddrx2:
+      value.number = cursor.u16();
+      break;
     case dw::kStrx3:
-    case dw::kAddrx3: value.number = cursor.unsigned_of(3); break;
+    case dw::kAddrx3:
+      value.number = cursor.unsigned_of(3);
+      break;
     case dw::kData4:
     case dw::kRef4:
     case dw::kStrx4:
     case dw::kAddrx4:
-    case dw::kRefSup4: value.number = cursor.u32(); break;
+    case dw::kRefSup4:
+      value.number = cursor.u32();
+      break;
     case dw::kData8:
     case dw::kRef8:
     case dw::kRefSig8:
-    case dw::kRefSup8: value.number = cursor.u64(); break;
-    case dw::kData16: cursor.skip(16); break;
-    case dw::kSdata: value.number = static_cast<uint64_t>(cursor.sleb()); break;
+    case dw::kRefSup8:
+      value.number = cursor.u64();
+      break;
+    case dw::kData16:
+      cursor.skip(16);
+      break;
+    case dw::kSdata:
+      value.number = static_cast<uint64_t>(cursor.sleb());
+      break;
     case dw::kUdata:
     case dw::kRefUdata:
     case dw::kStrx:
@@ -256,24 +293,42 @@ DwarfValue DwarfFile::read_value(DwarfCursor& cursor, const DwarfUnit& unit, uin
     case dw::kLoclistx:
     case dw::kRnglistx:
     case dw::kGnuAddrIndex:
-    case dw::kGnuStrIndex: value.number = cursor.uleb(); break;
+    case dw::kGnuStrIndex:
+      value.number = cursor.uleb();
+      break;
     case dw::kStrp:
     case dw::kLineStrp:
     case dw::kSecOffset:
     case dw::kStrpSup:
     case dw::kGnuRefAlt:
-    case dw::kGnuStrpAlt: value.number = cursor.unsigned_of(unit.offset_size); break;
+    case dw::kGnuStrpAlt:
+      value.number = cursor.unsigned_of(unit.offset_size);
+      break;
     case dw::kRefAddr:
       value.number = cursor.unsigned_of(unit.version <= 2 ? unit.address_size : unit.offset_size);
       break;
-    case dw::kString: value.text = cursor.c_string(); break;
-    case dw::kBlock1: cursor.skip(cursor.u8()); break;
-    case dw::kBlock2: cursor.skip(cursor.u16()); break;
-    case dw::kBlock4: cursor.skip(cursor.u32()); break;
+    case dw::kString:
+      value.text = cursor.c_string();
+      break;
+    case dw::kBlock1:
+      cursor.skip(cursor.u8());
+      break;
+    case dw::kBlock2:
+      cursor.skip(cursor.u16());
+      break;
+    case dw::kBlock4:
+      cursor.skip(cursor.u32());
+      break;
     case dw::kBlock:
-    case dw::kExprloc: cursor.skip(cursor.uleb()); break;
-    case dw::kFlagPresent: value.number = 1; break;
-    case dw::kImplicitConst: value.number = static_cast<uint64_t>(implicit_value); break;
+    case dw::kExprloc:
+      cursor.skip(cursor.uleb());
+      break;
+    case dw::kFlagPresent:
+      value.number = 1;
+      break;
+    case dw::kImplicitConst:
+      value.number = static_cast<uint64_t>(implicit_value);
+      break;
     default:
       // An unknown form has an unknown size: nothing behind it can be read.
       cursor.skip(~0ULL);
@@ -302,33 +357,57 @@ void DwarfFile::read_die(DwarfCursor& cursor, const DwarfUnit& unit, const Abbre
   for (const DwarfAttribute& attribute : table.attributes(abbreviation)) {
     const DwarfValue value = read_value(cursor, unit, attribute.form, attribute.implicit_value);
     switch (attribute.name) {
-      case dw::kName: fields.name = value; break;
+      case dw::kName:
+        fields.name = value;
+        break;
       case dw::kLinkageName:
-      case dw::kMipsLinkageName: fields.linkage_name = value; break;
-      case dw::kLowPc: fields.low_pc = value; break;
-      case dw::kHighPc: fields.high_pc = value; break;
-      case dw::kRanges: fields.ranges = value; break;
+      case dw::kMipsLinkageName:
+        fields.linkage_name = value;
+        break;
+      case dw::kLowPc:
+        fields.low_pc = value;
+        break;
+      case dw::kHighPc:
+        fields.high_pc = value;
+        break;
+      case dw::kRanges:
+        fields.ranges = value;
+        break;
       case dw::kAbstractOrigin:
-      case dw::kSpecification: fields.origin = value; break;
-      case dw::kCallFile: fields.call_file = static_cast<uint32_t>(value.number); break;
-      case dw::kCallLine: fields.call_line = static_cast<uint32_t>(value.number); break;
-      case dw::kCallColumn: fields.call_column = static_cast<uint32_t>(value.number); break;
-      case dw::kDeclLine: fields.decl_line = static_cast<uint32_t>(value.number); break;
+      case dw::kSpecification:
+        fields.origin = value;
+        break;
+      case dw::kCallFile:
+        fields.call_file = static_cast<uint32_t>(value.number);
+        break;
+      case dw::kCallLine:
+        fields.call_line = static_cast<uint32_t>(value.number);
+        break;
+      case dw::kCallColumn:
+        fields.call_column = static_cast<uint32_t>(value.number);
+        break;
+      case dw::kDeclLine:
+        fields.decl_line = static_cast<uint32_t>(value.number);
+        break;
       case dw::kSibling: {
         Reference sibling;
         if (reference(unit, value, sibling)) fields.sibling = sibling.die;
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
 }
 
 std::string_view DwarfFile::string(const DwarfUnit& unit, const DwarfValue& value) {
   switch (value.form) {
-    case dw::kString: return value.text.size() < kMaxString ? value.text : std::string_view();
-    case dw::kStrp: return dwarf_string(strings_, value.number);
-    case dw::kLineStrp: return dwarf_string(line_strings_, value.number);
+    case dw::kString:
+      return value.text.size() < kMaxString ? value.text : std::string_view();
+    case dw::kStrp:
+      return dwarf_string(strings_, value.number);
+    case dw::kLineStrp:
+      return dwarf_string(line_strings_, value.number);
     case dw::kStrpSup:
     case dw::kGnuStrpAlt: {
       const DwarfFile* other = alternate();
@@ -346,7 +425,8 @@ std::string_view DwarfFile::string(const DwarfUnit& unit, const DwarfValue& valu
       const uint64_t offset = cursor.unsigned_of(unit.offset_size);
       return cursor.ok() ? dwarf_string(strings_, offset) : std::string_view();
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -359,14 +439,18 @@ bool DwarfFile::indexed_address(const DwarfUnit& unit, uint64_t index, uint64_t&
 
 bool DwarfFile::address(const DwarfUnit& unit, const DwarfValue& value, uint64_t& out) const {
   switch (value.form) {
-    case dw::kAddr: out = value.number; return true;
+    case dw::kAddr:
+      out = value.number;
+      return true;
     case dw::kAddrx:
     case dw::kAddrx1:
     case dw::kAddrx2:
     case dw::kAddrx3:
     case dw::kAddrx4:
-    case dw::kGnuAddrIndex: return indexed_address(unit, value.number, out);
-    default: return false;
+    case dw::kGnuAddrIndex:
+      return indexed_address(unit, value.number, out);
+    default:
+      return false;
   }
 }
 
@@ -380,11 +464,16 @@ bool DwarfFile::reference(const DwarfUnit& unit, const DwarfValue& value, Refere
       if (value.number >= unit.end - unit.offset) return false;
       out = {unit.offset + value.number, false};
       return true;
-    case dw::kRefAddr: out = {value.number, false}; return true;
+    case dw::kRefAddr:
+      out = {value.number, false};
+      return true;
     case dw::kGnuRefAlt:
     case dw::kRefSup4:
-    case dw::kRefSup8: out = {value.number, true}; return true;
-    default: return false;
+    case dw::kRefSup8:
+      out = {value.number, true};
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -33,7 +33,7 @@ struct DieFields {
   DwarfValue low_pc;
   DwarfValue high_pc;
   DwarfValue ranges;
-  DwarfValue origin;  // DW_AT_abstract_origin or DW_AT_specification
+  DwarfValue origin;     // DW_AT_abstract_origin or DW_AT_specification
   uint64_t sibling = 0;  // offset in .debug_info; 0 when not known
   uint32_t call_file = 0;
   uint32_t call_line = 0;

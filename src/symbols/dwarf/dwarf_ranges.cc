@@ -58,8 +58,12 @@ void DwarfFile::range_list(const DwarfUnit& unit, const DwarfValue& value,
     uint64_t start = 0, end = 0;
     bool usable = true;
     switch (kind) {
-      case dw::kRleBaseAddressx: indexed_address(unit, cursor.uleb(), base); continue;
-      case dw::kRleBaseAddress: base = cursor.unsigned_of(unit.address_size); continue;
+      case dw::kRleBaseAddressx:
+        indexed_address(unit, cursor.uleb(), base);
+        continue;
+      case dw::kRleBaseAddress:
+        base = cursor.unsigned_of(unit.address_size);
+        continue;
       case dw::kRleStartxEndx:
         usable = indexed_address(unit, cursor.uleb(), start);
         usable = indexed_address(unit, cursor.uleb(), end) && usable;
@@ -80,7 +84,8 @@ void DwarfFile::range_list(const DwarfUnit& unit, const DwarfValue& value,
         start = cursor.unsigned_of(unit.address_size);
         end = start + cursor.uleb();
         break;
-      default: return;  // the end of the list, or nothing that we know
+      default:
+        return;  // the end of the list, or nothing that we know
     }
     if (!cursor.ok()) return;
     if (usable && end > start && !take(start, end)) return;

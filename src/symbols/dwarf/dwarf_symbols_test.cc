@@ -36,8 +36,8 @@ Agreement agree_with(const std::string& judge_name, const testing::TestFolder& f
     symbols->lookup(addresses[i], frames);
     testing::compare(addresses[i], frames, judge[i], sum);
   }
-  fmt::print("{}: {} addresses; equal: {} depths, {} names, {} lines\n", judge_name,
-             sum.addresses, sum.depth, sum.names, sum.lines);
+  fmt::print("{}: {} addresses; equal: {} depths, {} names, {} lines\n", judge_name, sum.addresses,
+             sum.depth, sum.names, sum.lines);
   return sum;
 }
 
@@ -72,23 +72,24 @@ TEST_P(Judged, NamesDepthsAndLinesAgree) {
 
 INSTANTIATE_TEST_SUITE_P(
     Variants, Judged,
-    ::testing::Values(
-        Variant{"Gcc5", "gcc", "-O2 -g -gdwarf-5"}, Variant{"Gcc4", "gcc", "-O2 -g -gdwarf-4"},
-        Variant{"Gcc3", "gcc", "-O2 -g -gdwarf-3 -gstrict-dwarf"},
-        Variant{"Gcc2", "gcc", "-O2 -g -gdwarf-2 -gstrict-dwarf"},
-        Variant{"GccUnoptimised", "gcc", "-O0 -g", false},
-        Variant{"GccCompressed", "gcc", "-O3 -g -gz"},
-        Variant{"GccOldCompressed", "gcc", "-O3 -g -gz=zlib-gnu", false},
-        Variant{"GccSections", "gcc", "-O2 -g -ffunction-sections -Wl,--gc-sections"},
-        Variant{"GccLto", "gcc", "-O2 -g -flto"},
-        Variant{"Gcc64", "gcc", "-O2 -g -gdwarf64", false},
-        Variant{"GccStatic", "gcc", "-O2 -g -no-pie -static"},
-        Variant{"GccTypeUnits", "gcc", "-O2 -g -fdebug-types-section", false},
-        Variant{"Clang5", "clang", "-O2 -g -gdwarf-5", false},
-        Variant{"Clang4", "clang", "-O2 -g -gdwarf-4"},
-        Variant{"ClangCompressed", "clang", "-O3 -g -gz", false},
-        Variant{"ClangLinesOnly", "clang", "-O1 -gmlt", false},
-        Variant{"ClangSections", "clang", "-O2 -g -ffunction-sections -Wl,--gc-sections", false}),
+    ::testing::Values(Variant{"Gcc5", "gcc", "-O2 -g -gdwarf-5"},
+                      Variant{"Gcc4", "gcc", "-O2 -g -gdwarf-4"},
+                      Variant{"Gcc3", "gcc", "-O2 -g -gdwarf-3 -gstrict-dwarf"},
+                      Variant{"Gcc2", "gcc", "-O2 -g -gdwarf-2 -gstrict-dwarf"},
+                      Variant{"GccUnoptimised", "gcc", "-O0 -g", false},
+                      Variant{"GccCompressed", "gcc", "-O3 -g -gz"},
+                      Variant{"GccOldCompressed", "gcc", "-O3 -g -gz=zlib-gnu", false},
+                      Variant{"GccSections", "gcc", "-O2 -g -ffunction-sections -Wl,--gc-sections"},
+                      Variant{"GccLto", "gcc", "-O2 -g -flto"},
+                      Variant{"Gcc64", "gcc", "-O2 -g -gdwarf64", false},
+                      Variant{"GccStatic", "gcc", "-O2 -g -no-pie -static"},
+                      Variant{"GccTypeUnits", "gcc", "-O2 -g -fdebug-types-section", false},
+                      Variant{"Clang5", "clang", "-O2 -g -gdwarf-5", false},
+                      Variant{"Clang4", "clang", "-O2 -g -gdwarf-4"},
+                      Variant{"ClangCompressed", "clang", "-O3 -g -gz", false},
+                      Variant{"ClangLinesOnly", "clang", "-O1 -gmlt", false},
+                      Variant{"ClangSections", "clang",
+                              "-O2 -g -ffunction-sections -Wl,--gc-sections", false}),
     [](const auto& variant) { return variant.param.name; });
 
 TEST(DwarfSymbols, FindsTheTestItself) {

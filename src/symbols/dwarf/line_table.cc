@@ -120,8 +120,7 @@ class LineProgram {
       std::string_view name;
       uint64_t folder = 0;
       for (size_t j = 0; j < format_count; ++j) {
-        const DwarfValue value =
-            DwarfFile::read_value(program_, form_unit_, formats[j].form, 0);
+        const DwarfValue value = DwarfFile::read_value(program_, form_unit_, formats[j].form, 0);
         if (formats[j].content == dw::kLnctPath) name = file_.string(form_unit_, value);
         if (formats[j].content == dw::kLnctDirectoryIndex) folder = value.number;
       }
@@ -146,16 +145,30 @@ class LineProgram {
         continue;
       }
       switch (opcode) {
-        case dw::kLnsExtended: extended(); break;
-        case dw::kLnsCopy: add_row(); break;
-        case dw::kLnsAdvancePc: address_ += program_.uleb() * minimum_instruction_; break;
-        case dw::kLnsAdvanceLine: line_ += static_cast<uint32_t>(program_.sleb()); break;
-        case dw::kLnsSetFile: source_ = program_.uleb(); break;
-        case dw::kLnsSetColumn: column_ = program_.uleb(); break;
+        case dw::kLnsExtended:
+          extended();
+          break;
+        case dw::kLnsCopy:
+          add_row();
+          break;
+        case dw::kLnsAdvancePc:
+          address_ += program_.uleb() * minimum_instruction_;
+          break;
+        case dw::kLnsAdvanceLine:
+          line_ += static_cast<uint32_t>(program_.sleb());
+          break;
+        case dw::kLnsSetFile:
+          source_ = program_.uleb();
+          break;
+        case dw::kLnsSetColumn:
+          column_ = program_.uleb();
+          break;
         case dw::kLnsConstAddPc:
           address_ += uint64_t{(255U - opcode_base_) / line_range_} * minimum_instruction_;
           break;
-        case dw::kLnsFixedAdvancePc: address_ += program_.u16(); break;
+        case dw::kLnsFixedAdvancePc:
+          address_ += program_.u16();
+          break;
         default:
           for (uint32_t i = 0; i < operands_[opcode]; ++i) program_.uleb();
       }
@@ -169,7 +182,9 @@ class LineProgram {
     if (size == 0 || size > program_.remaining()) return program_.skip(~0ULL);
     const uint64_t next = program_.offset() + size;
     switch (program_.u8()) {
-      case dw::kLneEndSequence: end_sequence(); break;
+      case dw::kLneEndSequence:
+        end_sequence();
+        break;
       case dw::kLneSetAddress:
         address_ = program_.unsigned_of(static_cast<uint32_t>(std::min<uint64_t>(size - 1, 8)));
         break;
@@ -178,7 +193,8 @@ class LineProgram {
         add_file(name, program_.uleb());
         break;
       }
-      default: break;
+      default:
+        break;
     }
     if (program_.offset() > next) return program_.skip(~0ULL);
     program_.skip(next - program_.offset());
@@ -204,8 +220,7 @@ class LineProgram {
     const uint64_t source = std::min<uint64_t>(source_, kMaxFiles - 1);
     const uint32_t column =
         column_ < (1U << LineTable::kColumnBits) ? static_cast<uint32_t>(column_) : 0;
-    const Row row{address, line_,
-                  static_cast<uint32_t>(source) << LineTable::kColumnBits | column};
+    const Row row{address, line_, static_cast<uint32_t>(source) << LineTable::kColumnBits | column};
     if (!first_) {
       Row& last = table_.rows_.back();
       if (last.address == address) {
@@ -263,8 +278,7 @@ class LineProgram {
   bool first_ = true;
 };
 
-LineTable LineTable::read(DwarfFile& file, const DwarfUnit& unit, uint64_t base,
-                          size_t max_rows) {
+LineTable LineTable::read(DwarfFile& file, const DwarfUnit& unit, uint64_t base, size_t max_rows) {
   if (unit.line_table == DwarfUnit::kNone) return {};
   return LineProgram(file, unit, base, max_rows).run();
 }
@@ -286,8 +300,7 @@ std::string_view LineTable::file_name(uint32_t index) {
   if (!file.path.empty() || file.name.empty()) return file.path;
   const std::string_view folder =
       file.folder < folders_.size() ? folders_[file.folder] : std::string_view();
-  if (file.name.starts_with('/') || folder.empty() ||
-      file.name.size() + folder.size() > kMaxPath) {
+  if (file.name.starts_with('/') || folder.empty() || file.name.size() + folder.size() > kMaxPath) {
     return file.path = file.name;
   }
   std::string path;

@@ -1,6 +1,6 @@
-// Names for the stubs in .plt, .plt.sec and .plt.got: each jumps through a slot of the global offset
-// table, and the slot's relocation names the function. x86-64 only; other machines give nothing.
-// Pure; the views are into the file.
+// Names for the stubs in .plt, .plt.sec and .plt.got: each jumps through a slot of the global
+// offset table, and the slot's relocation names the function. x86-64 only; other machines give
+// nothing. Pure; the views are into the file.
 #pragma once
 
 #include <cstdint>

@@ -171,8 +171,8 @@ class SymbolTableBuilder {
 
   static Entry entry(const Found& from, uint64_t start, uint64_t end) {
     return {start, from.name,
-            static_cast<uint32_t>(end - start) |
-                static_cast<uint32_t>(from.strings) << SymbolTable::kSizeBits};
+            static_cast<uint32_t>(end - start) | static_cast<uint32_t>(from.strings)
+                                                     << SymbolTable::kSizeBits};
   }
 
   // One symbol for each address: functions before others, sized before unsized, then binding, then
@@ -194,8 +194,8 @@ class SymbolTableBuilder {
     for (size_t i = 0; i < found_.size();) {
       size_t best = i, next = i + 1;
       for (; next < found_.size() && found_[next].address == found_[i].address; ++next) {
-        const bool same = found_[next].strings == found_[best].strings &&
-                          found_[next].name == found_[best].name;
+        const bool same =
+            found_[next].strings == found_[best].strings && found_[next].name == found_[best].name;
         if (!same && better(found_[next], found_[best])) best = next;
       }
       const Found chosen = found_[best];

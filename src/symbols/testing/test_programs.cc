@@ -198,8 +198,8 @@ std::vector<std::vector<JudgedFrame>> ask_judge(const TestFolder& folder, const 
   std::string question;
   for (const uint64_t address : addresses) question += fmt::format("{:#x}\n", address);
   folder.write("addresses", question);
-  // Without a symbol table: addr2line puts the symbol around an address in the place of the innermost
-  // inlined function when that one has no linkage name.
+  // Without a symbol table: addr2line puts the symbol around an address in the place of the
+  // innermost inlined function when that one has no linkage name.
   if (!folder.run(fmt::format("objcopy --strip-all --keep-section='.debug_*' "
                               "--keep-section='.zdebug_*' '{0}' judged && "
                               "{1} -i -f -a -e judged <addresses >answers 2>/dev/null",

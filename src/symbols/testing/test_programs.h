@@ -58,8 +58,8 @@ std::vector<uint64_t> code_addresses(const ElfFile& file, uint64_t step, size_t 
 struct Agreement {
   size_t addresses = 0;
   size_t depth = 0;
-  size_t names = 0;  // and depth
-  size_t lines = 0;  // of the addresses with equal names
+  size_t names = 0;      // and depth
+  size_t lines = 0;      // of the addresses with equal names
   std::string examples;  // of disagreement
 };
 // Compares the frames of one address with the judge's.

@@ -27,6 +27,7 @@ struct task_struct {
   struct mm_struct* mm;
   struct task_struct* group_leader;
   struct pid* thread_pid;
+  unsigned in_execve : 1;
 };
 
 #pragma clang attribute pop

@@ -61,6 +61,15 @@ static __always_inline void take_kernel_stack(struct perf_event_context* context
   record->sample.kernel_frames = (__u16)(bytes / 8);
 }
 
+// In the middle of exec the old program is gone and the new one has not begun: the registers are those of the system
+// call, but there is no stack behind them any more.
+static __always_inline int lost_its_stack(const struct vesta_unwind_state *state,
+                                          struct task_struct *task) {
+  __u64 word;
+  return BPF_CORE_READ_BITFIELD_PROBED(task, in_execve) &&
+         bpf_probe_read_user(&word, sizeof(word), (const void *)state->sp);
+}
+
 static __always_inline void take_user_stack(struct perf_event_context* context,
                                             struct vesta_scratch* record,
                                             struct task_struct* task) {
@@ -87,6 +96,10 @@ static __always_inline void take_user_stack(struct perf_event_context* context,
     return;
   }
   vesta_walk_user_stack(record, VESTA_SCRATCH_PERF_EVENT);
+  if (state->result != VESTA_UNWIND_COMPLETE && lost_its_stack(state, task)) {
+    state->result = VESTA_UNWIND_NO_USER;
+    state->frames = 0;
+  }
 }
 
 SEC("perf_event")

@@ -13,7 +13,7 @@ enum {
   VESTA_MAX_KERNEL_FRAMES = 127,  // kernel.perf_event_max_stack
   VESTA_MAX_USER_FRAMES = 512,
   VESTA_MAX_FRAMES = 640,
-  VESTA_STACK_COPY_BYTES = 16384,
+  VESTA_STACK_COPY_BYTES = 24576,  // a per-CPU value may have 32 KiB in all
   VESTA_LEAF_REGISTERS = 16,  // by DWARF number: 0 = rax, 6 = rbp, 7 = rsp, 10 = r10 …
 };
 

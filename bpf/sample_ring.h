@@ -25,8 +25,22 @@ static __always_inline int vesta_needs_user_space(__u8 result) {
          result == VESTA_UNWIND_NO_TABLE;
 }
 
-// Copies the stack page by page, because one page that is not there fails a whole read.
-static __always_inline __u32 vesta_copy_stack(struct vesta_scratch* record, __u32 offset,
+// What of a deep stack does not fit beside the frames.
+struct vesta_more_stack {
+  struct vesta_sample sample;
+  char bytes[VESTA_STACK_COPY_BYTES];
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, VESTA_SCRATCH_SLOTS);
+  __type(key, __u32);
+  __type(value, struct vesta_more_stack);
+} more_stack SEC(".maps");
+
+// Copies up to VESTA_STACK_COPY_BYTES of stack to `offset` in a buffer of `capacity` bytes; page by
+// page, because one page that is not there fails a whole read.
+static __always_inline __u32 vesta_copy_stack(char* buffer, __u32 capacity, __u32 offset,
                                               __u64 sp) {
   __u32 copied = 0;
   for (int chunk = 0; chunk < VESTA_COPY_CHUNKS; ++chunk) {
@@ -34,14 +48,39 @@ static __always_inline __u32 vesta_copy_stack(struct vesta_scratch* record, __u3
     if (size > VESTA_STACK_COPY_BYTES - copied) size = VESTA_STACK_COPY_BYTES - copied;
     if (size == 0 || size > VESTA_USER_PAGE) break;
     __u32 at = offset + copied;
-    if (at > VESTA_PAYLOAD_BYTES - VESTA_USER_PAGE) break;
-    if (bpf_probe_read_user((char*)record->payload + at, size, (const void*)(sp + copied))) break;
+    if (at > capacity - VESTA_USER_PAGE) break;
+    if (bpf_probe_read_user(buffer + at, size, (const void*)(sp + copied))) break;
     copied += size;
   }
   return copied;
 }
 
-static __always_inline void vesta_send(struct vesta_scratch* record) {
+// Sends the stack from `sp` on in records of its own; returns how many.
+static __always_inline __u16 vesta_send_more_stack(const struct vesta_sample* sample, __u32 slot,
+                                                   __u64 sp) {
+  struct vesta_more_stack* more = bpf_map_lookup_elem(&more_stack, &slot);
+  if (!more) return 0;
+  __builtin_memset(&more->sample, 0, sizeof(more->sample));
+  more->sample.kind = VESTA_SAMPLE_MORE_STACK;
+  more->sample.time_ns = sample->time_ns;
+  more->sample.cpu = sample->cpu;
+  more->sample.pid = sample->pid;
+  more->sample.tid = sample->tid;
+  __u16 sent = 0;
+  for (int part = 0; part < VESTA_MORE_STACK_RECORDS; ++part) {
+    __u32 copied = vesta_copy_stack(more->bytes, VESTA_STACK_COPY_BYTES, 0, sp);
+    if (copied == 0 || copied > VESTA_STACK_COPY_BYTES) break;
+    more->sample.resume.sp = sp;
+    more->sample.stack_bytes = (__u16)copied;
+    if (bpf_ringbuf_output(&samples, more, sizeof(more->sample) + copied, BPF_RB_NO_WAKEUP)) break;
+    sent += 1;
+    if (copied < VESTA_STACK_COPY_BYTES) break;
+    sp += copied;
+  }
+  return sent;
+}
+
+static __always_inline void vesta_send(struct vesta_scratch* record, __u32 slot) {
   struct vesta_sample* sample = &record->sample;
   const struct vesta_unwind_state* state = &record->state;
   sample->result = state->result;
@@ -64,17 +103,22 @@ static __always_inline void vesta_send(struct vesta_scratch* record) {
       sample->resume.has_registers = state->has_registers;
       __builtin_memcpy((char*)record->payload + bytes, state->registers, sizeof(state->registers));
       bytes += sizeof(state->registers);
-      const __u32 copied = vesta_copy_stack(record, bytes, state->sp);
+      const __u32 copied =
+          vesta_copy_stack((char*)record->payload, VESTA_PAYLOAD_BYTES, bytes, state->sp);
       sample->stack_bytes = (__u16)copied;
       bytes += copied;
+      if (copied == VESTA_STACK_COPY_BYTES)
+        sample->more_stack_records = vesta_send_more_stack(sample, slot, state->sp + copied);
       vesta_count(VESTA_COUNT_DEFERRED);
     }
   }
   __u64 size = sizeof(*sample) + bytes;
   if (size > sizeof(*sample) + VESTA_PAYLOAD_BYTES) size = sizeof(*sample) + VESTA_PAYLOAD_BYTES;
-  // Polled, not woken for each sample: a wake-up costs more than the sample.
+  // Polled, not woken for each sample: a wake-up costs more than the sample. But what is missing
+  // should come soon.
+  const int is_urgent = crowded || sample->stack_bytes != 0;
   if (bpf_ringbuf_output(&samples, sample, size,
-                         crowded ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP)) {
+                         is_urgent ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP)) {
     vesta_count(VESTA_COUNT_RING_FULL);
   } else {
     vesta_count(VESTA_COUNT_SENT);

@@ -61,13 +61,13 @@ static __always_inline void take_kernel_stack(struct perf_event_context* context
   record->sample.kernel_frames = (__u16)(bytes / 8);
 }
 
-// In the middle of exec the old program is gone and the new one has not begun: the registers are those of the system
-// call, but there is no stack behind them any more.
-static __always_inline int lost_its_stack(const struct vesta_unwind_state *state,
-                                          struct task_struct *task) {
+// In the middle of exec the old program is gone and the new one has not begun: the registers are
+// those of the system call, but there is no stack behind them any more.
+static __always_inline int lost_its_stack(const struct vesta_unwind_state* state,
+                                          struct task_struct* task) {
   __u64 word;
   return BPF_CORE_READ_BITFIELD_PROBED(task, in_execve) &&
-         bpf_probe_read_user(&word, sizeof(word), (const void *)state->sp);
+         bpf_probe_read_user(&word, sizeof(word), (const void*)state->sp);
 }
 
 static __always_inline void take_user_stack(struct perf_event_context* context,
@@ -134,7 +134,7 @@ int take_cpu_sample(struct perf_event_context* context) {
   record->state.tgid = tgid;
   if (with_kernel && !is_user_code(context->regs.cs)) take_kernel_stack(context, record);
   take_user_stack(context, record, task);
-  vesta_send(record);
+  vesta_send(record, slot);
   return 0;
 }
 

@@ -152,6 +152,18 @@ static __always_inline enum vesta_step vesta_step_signal(VESTA_ENV env,
   return VESTA_STEP_ON;
 }
 
+// The return address is kept in a register while the stack belongs to somebody else: vfork.
+static __always_inline enum vesta_step vesta_step_register(struct vesta_unwind_state* state,
+                                                           const struct vesta_unwind_rule* rule) {
+  if (!state->has_registers) return vesta_stop(state, VESTA_UNWIND_UNSUPPORTED);
+  if (rule->cfa_offset < 0) return vesta_stop(state, VESTA_UNWIND_BAD_FRAME);
+  state->sp += (__u64)rule->cfa_offset;
+  state->ip = state->registers[rule->cfa_register & (VESTA_LEAF_REGISTERS - 1)];
+  state->is_return = 1;
+  state->has_registers = 0;
+  return VESTA_STEP_ON;
+}
+
 static __always_inline enum vesta_step vesta_step_rule(VESTA_ENV env,
                                                        struct vesta_unwind_state* state,
                                                        const struct vesta_unwind_rule* rule,
@@ -165,6 +177,8 @@ static __always_inline enum vesta_step vesta_step_rule(VESTA_ENV env,
       return vesta_stop(state, VESTA_UNWIND_COMPLETE);
     case VESTA_CFA_FRAME_POINTER:
       return vesta_step_frame_pointer(env, state);
+    case VESTA_CFA_SP_AND_REGISTER:
+      return vesta_step_register(state, rule);
     case VESTA_CFA_SIGNAL:
       return vesta_step_signal(env, state, state->sp + offset);
     case VESTA_CFA_SP:

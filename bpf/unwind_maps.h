@@ -36,7 +36,8 @@ struct {
 
 struct table_map {
   __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(map_flags, BPF_F_INNER_MAP);  // inner maps may differ in size
+  // Inner maps may differ in size, and are filled through a mapping rather than cell by cell.
+  __uint(map_flags, BPF_F_INNER_MAP | BPF_F_MMAPABLE);
   __uint(max_entries, 1);
   __type(key, __u32);
   __type(value, __u64);

@@ -14,7 +14,7 @@ if(CCACHE_PROGRAM)
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
 endif()
 
-add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Werror
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion "$<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>" -Werror
                     -fno-omit-frame-pointer -fstack-protector-strong)
 # Paths relative to the source tree: the binary says nothing about the machine that built it, and ccache hits across
 # checkouts.

@@ -14,7 +14,8 @@ enum {
   VESTA_MAX_USER_FRAMES = 512,
   VESTA_MAX_FRAMES = 640,
   VESTA_STACK_COPY_BYTES = 24576,  // a per-CPU value may have 32 KiB in all
-  VESTA_LEAF_REGISTERS = 16,  // by DWARF number: 0 = rax, 6 = rbp, 7 = rsp, 10 = r10 …
+  VESTA_MORE_STACK_RECORDS = 3,    // so that 96 KiB of stack can be copied in all
+  VESTA_LEAF_REGISTERS = 16,       // by DWARF number: 0 = rax, 6 = rbp, 7 = rsp, 10 = r10 …
 };
 
 // User addresses have their top bit free; it marks an address that is the very instruction (the
@@ -60,7 +61,8 @@ struct vesta_sample {
   __u16 kernel_frames;
   __u16 user_frames;
   __u16 stack_bytes;
-  __u32 padding;
+  __u16 more_stack_records;  // that came before this one
+  __u16 padding;
   char comm[VESTA_COMM_BYTES];
   struct vesta_resume resume;
 };
@@ -68,6 +70,9 @@ VESTA_STATIC_ASSERT(sizeof(struct vesta_sample) == 96, "no hidden padding");
 
 enum vesta_sample_kind {
   VESTA_SAMPLE_CPU = 1,
+  // No sample, but `stack_bytes` of stack from resume.sp on, right behind the head: what did not
+  // fit into the record that comes next from this CPU, with the same time.
+  VESTA_SAMPLE_MORE_STACK = 2,
 };
 
 // Counters in a per-CPU array, by reason. What is counted here has no record.

@@ -45,6 +45,9 @@ enum vesta_cfa_kind {
                            // is cfa_register
   VESTA_CFA_FRAME_POINTER = 9,  // no table, but the code keeps frame pointers (Go): CFA = bp + 16
   VESTA_CFA_UNSUPPORTED = 10,   // there is a rule, but none that we can follow
+  VESTA_CFA_SP_AND_REGISTER = 11,  // CFA = sp + cfa_offset, and the return address is in
+                                   // cfa_register (vfork), in the innermost frame only
+  VESTA_CFA_KINDS = 12,
 };
 
 // Where the caller's rbp is.

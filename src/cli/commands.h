@@ -19,6 +19,7 @@ Command types_command();
 Command diff_command();
 Command merge_command();
 Command convert_command();
+Command doctor_command();
 Command completion_command();
 Command version_command();
 

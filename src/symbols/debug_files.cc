@@ -92,66 +92,64 @@ AlternateLink alternate_link(const ElfFile& file) {
 DebugFiles::DebugFiles(Options options, Clock clock)
     : options_(std::move(options)), clock_(std::move(clock)) {}
 
-std::shared_ptr<const ElfFile> DebugFiles::recall(const std::string& key, bool& known) {
+DebugFile DebugFiles::recall(const std::string& key, bool& known) {
   known = false;
   const auto found = known_.find(key);
-  if (found == known_.end()) return nullptr;
+  if (found == known_.end()) return {};
   if (found->second.missing) {
     known = clock_() - found->second.since < options_.forget_missing_after;
-    return nullptr;
+    return {};
   }
   std::shared_ptr<const ElfFile> file = found->second.file.lock();
   known = file != nullptr;
-  return file;
+  return {std::move(file), found->second.path};
 }
 
-void DebugFiles::remember(const std::string& key, const std::shared_ptr<const ElfFile>& file) {
+void DebugFiles::remember(const std::string& key, const DebugFile& file) {
   if (known_.size() >= options_.max_remembered) known_.clear();
-  known_[key] = {file, file == nullptr, clock_()};
+  known_[key] = {file.file, file.path, file.file == nullptr, clock_()};
 }
 
-std::shared_ptr<const ElfFile> DebugFiles::try_path(const std::string& root,
-                                                    const std::string& path,
-                                                    const Accept& accept) const {
+DebugFile DebugFiles::try_path(const std::string& root, const std::string& path,
+                               const Accept& accept) const {
   auto bytes = open_below(root, path, options_.max_file_bytes);
-  if (!bytes) return nullptr;
+  if (!bytes) return {};
   auto file = ElfFile::parse(std::move(*bytes));
-  if (!file || !accept(**file)) return nullptr;
-  return *file;
+  if (!file || !accept(**file)) return {};
+  return {*file, path};
 }
 
-std::shared_ptr<const ElfFile> DebugFiles::find(const ElfFile& file, const std::string& path) {
+DebugFile DebugFiles::find(const ElfFile& file, const std::string& path) {
   const BuildId& id = file.build_id();
   const std::string key = fmt::format("{}:{}", id.hex(), path);
   bool known = false;
-  if (std::shared_ptr<const ElfFile> before = recall(key, known); known) return before;
-  std::shared_ptr<const ElfFile> found;
+  if (DebugFile before = recall(key, known); known) return before;
+  DebugFile found;
   if (!id.empty()) {
     found = by_build_id(id, [&](const ElfFile& candidate) {
       return candidate.build_id() == id && candidate.machine() == file.machine();
     });
   }
-  if (found == nullptr) found = by_debug_link(file, path);
+  if (found.file == nullptr) found = by_debug_link(file, path);
   remember(key, found);
   return found;
 }
 
-std::shared_ptr<const ElfFile> DebugFiles::by_build_id(const BuildId& id, const Accept& accept) {
+DebugFile DebugFiles::by_build_id(const BuildId& id, const Accept& accept) const {
   const std::string hex = id.hex();
   const std::string path =
       fmt::format("/usr/lib/debug/.build-id/{}/{}.debug", hex.substr(0, 2), hex.substr(2));
   for (const std::string& root : options_.roots) {
-    if (auto found = try_path(root, path, accept); found != nullptr) return found;
+    if (DebugFile found = try_path(root, path, accept); found.file != nullptr) return found;
   }
-  return nullptr;
+  return {};
 }
 
-std::shared_ptr<const ElfFile> DebugFiles::by_debug_link(const ElfFile& file,
-                                                         const std::string& path) {
+DebugFile DebugFiles::by_debug_link(const ElfFile& file, const std::string& path) const {
   const ElfFile::DebugLink link = file.debug_link();
   // A name, not a path: what is in the file must not choose the folder.
   if (link.file.empty() || link.file.find('/') != std::string_view::npos || path.empty()) {
-    return nullptr;
+    return {};
   }
   const std::string folder = folder_of(path);
   const std::string candidates[] = {
@@ -169,28 +167,27 @@ std::shared_ptr<const ElfFile> DebugFiles::by_debug_link(const ElfFile& file,
   for (const std::string& root : options_.roots) {
     for (const std::string& candidate : candidates) {
       if (candidate == path) continue;
-      if (auto found = try_path(root, candidate, accept); found != nullptr) return found;
+      if (DebugFile found = try_path(root, candidate, accept); found.file != nullptr) return found;
     }
   }
-  return nullptr;
+  return {};
 }
 
-std::shared_ptr<const ElfFile> DebugFiles::find_alternate(const ElfFile& debug_file,
-                                                          const std::string& path) {
+DebugFile DebugFiles::find_alternate(const ElfFile& debug_file, const std::string& path) {
   const AlternateLink link = alternate_link(debug_file);
-  if (link.path.empty()) return nullptr;
-  const std::string key = fmt::format("alternate:{}:{}", link.build_id.hex(), link.path);
-  bool known = false;
-  if (std::shared_ptr<const ElfFile> before = recall(key, known); known) return before;
-  const Accept accept = [&](const ElfFile& candidate) {
-    return candidate.build_id() == link.build_id;
-  };
-  std::shared_ptr<const ElfFile> found = by_build_id(link.build_id, accept);
+  if (link.path.empty()) return {};
   // The path is absolute or relative to the debug file. The roots keep it where it may be.
   const std::string where = link.path.starts_with('/')
                                 ? std::string(link.path)
                                 : fmt::format("{}/{}", folder_of(path), link.path);
-  for (size_t i = 0; i < options_.roots.size() && found == nullptr; ++i) {
+  const std::string key = fmt::format("alternate:{}:{}", link.build_id.hex(), where);
+  bool known = false;
+  if (DebugFile before = recall(key, known); known) return before;
+  const Accept accept = [&](const ElfFile& candidate) {
+    return candidate.build_id() == link.build_id;
+  };
+  DebugFile found = by_build_id(link.build_id, accept);
+  for (size_t i = 0; i < options_.roots.size() && found.file == nullptr; ++i) {
     found = try_path(options_.roots[i], where, accept);
   }
   remember(key, found);

@@ -24,6 +24,12 @@ namespace vesta {
 // before 5.6 unless the root is "/".
 Result<InputFile> open_below(const std::string& root, std::string_view path, uint64_t max_bytes);
 
+// A file that was found, and where: paths in it are relative to that.
+struct DebugFile {
+  std::shared_ptr<const ElfFile> file;  // null: none
+  std::string path;
+};
+
 class DebugFiles {
  public:
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
@@ -38,27 +44,28 @@ class DebugFiles {
 
   explicit DebugFiles(Options options, Clock clock = std::chrono::steady_clock::now);
 
-  // `path` is the file's own, as its process sees it; it serves .gnu_debuglink. Null when there is
+  // `path` is the file's own, as its process sees it; it serves .gnu_debuglink. No file when
+  // there is none.
+  DebugFile find(const ElfFile& file, const std::string& path);
+  // What .gnu_debugaltlink or .debug_sup of a debug file at `path` names; no file when there is
   // none.
-  std::shared_ptr<const ElfFile> find(const ElfFile& file, const std::string& path);
-  // What .gnu_debugaltlink or .debug_sup of a debug file names; null when there is none.
-  std::shared_ptr<const ElfFile> find_alternate(const ElfFile& debug_file, const std::string& path);
+  DebugFile find_alternate(const ElfFile& debug_file, const std::string& path);
 
  private:
   struct Known {
     std::weak_ptr<const ElfFile> file;
+    std::string path;
     bool missing = false;
     std::chrono::steady_clock::time_point since;
   };
   using Accept = std::function<bool(const ElfFile&)>;
 
-  std::shared_ptr<const ElfFile> by_build_id(const BuildId& id, const Accept& accept);
-  std::shared_ptr<const ElfFile> by_debug_link(const ElfFile& file, const std::string& path);
-  std::shared_ptr<const ElfFile> try_path(const std::string& root, const std::string& path,
-                                          const Accept& accept) const;
+  DebugFile by_build_id(const BuildId& id, const Accept& accept) const;
+  DebugFile by_debug_link(const ElfFile& file, const std::string& path) const;
+  DebugFile try_path(const std::string& root, const std::string& path, const Accept& accept) const;
   // What is known under a key; `known` says whether anything is.
-  std::shared_ptr<const ElfFile> recall(const std::string& key, bool& known);
-  void remember(const std::string& key, const std::shared_ptr<const ElfFile>& file);
+  DebugFile recall(const std::string& key, bool& known);
+  void remember(const std::string& key, const DebugFile& file);
 
   const Options options_;
   const Clock clock_;

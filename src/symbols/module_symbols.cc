@@ -40,7 +40,8 @@ std::string to_string(SymbolSource set) {
 
 std::shared_ptr<ModuleSymbols> ModuleSymbols::open(std::shared_ptr<const ElfFile> file,
                                                    std::string path, const SymbolOptions& options) {
-  std::shared_ptr<ModuleSymbols> module(new ModuleSymbols(std::move(file), options));
+  std::shared_ptr<ModuleSymbols> module(
+      new ModuleSymbols(std::move(file), std::move(path), options));
   module->debug_files_ = options.debug_files;
   if (module->debug_files_ == nullptr) {
     DebugFiles::Options where;
@@ -51,14 +52,10 @@ std::shared_ptr<ModuleSymbols> ModuleSymbols::open(std::shared_ptr<const ElfFile
     module->go_ = std::move(*go);
     module->source_ = module->source_ | SymbolSource::kGo;
   }
-  module->open_debug_file(path);
-  // Go's own table has the same inlined calls and lines, without unpacking; DWARF would serve only
-  // the C code linked in, which the symbol table names.
-  if (module->go_ == nullptr || !module->go_->has_inlining()) {
-    const bool own = has_dwarf(*module->file_);
-    const auto& with_dwarf = own ? module->file_ : module->debug_file_;
-    if (with_dwarf != nullptr) module->open_dwarf(with_dwarf, path);
-  }
+  module->open_debug_file();
+  // Go's own table has the same inlined calls and lines, without unpacking; DWARF then serves only
+  // the C code that is linked in.
+  if (module->go_ == nullptr || !module->go_->has_inlining()) module->open_dwarf();
   module->symbols_ = SymbolTable::build(module->file_, module->debug_file_);
   if (module->symbols_.has_symtab()) module->source_ = module->source_ | SymbolSource::kSymtab;
   if (module->symbols_.has_dynsym()) module->source_ = module->source_ | SymbolSource::kDynsym;
@@ -68,9 +65,11 @@ std::shared_ptr<ModuleSymbols> ModuleSymbols::open(std::shared_ptr<const ElfFile
   return module;
 }
 
-void ModuleSymbols::open_debug_file(const std::string& path) {
+void ModuleSymbols::open_debug_file() {
   if (has_dwarf(*file_)) return;
-  debug_file_ = debug_files_->find(*file_, path);
+  DebugFile found = debug_files_->find(*file_, path_);
+  debug_file_ = std::move(found.file);
+  debug_path_ = std::move(found.path);
   // Go carries its names along: no reason to fetch.
   if (debug_file_ == nullptr && go_ == nullptr && options_.debuginfod != nullptr) {
     if (auto fetched = options_.debuginfod->find(file_->build_id()); fetched) {
@@ -81,14 +80,20 @@ void ModuleSymbols::open_debug_file(const std::string& path) {
   if (debug_file_ != nullptr) source_ = source_ | SymbolSource::kSeparateFile;
 }
 
-void ModuleSymbols::open_dwarf(const std::shared_ptr<const ElfFile>& file,
-                               const std::string& path) {
+void ModuleSymbols::open_dwarf() {
+  tried_dwarf_ = true;
+  const bool own = has_dwarf(*file_);
+  const std::shared_ptr<const ElfFile>& file = own ? file_ : debug_file_;
+  if (file == nullptr) return;
   DwarfSymbols::Options options;
   options.max_table_bytes = options_.max_bytes;
   options.max_unpacked_bytes = options_.max_unpacked_bytes;
-  options.find_alternate = [files = debug_files_, fetch = options_.debuginfod,
-                            path](const ElfFile& debug) -> std::shared_ptr<const ElfFile> {
-    if (auto found = files->find_alternate(debug, path); found != nullptr) return found;
+  options.find_alternate =
+      [files = debug_files_, fetch = options_.debuginfod,
+       path = own ? path_ : debug_path_](const ElfFile& debug) -> std::shared_ptr<const ElfFile> {
+    if (DebugFile found = files->find_alternate(debug, path); found.file != nullptr) {
+      return found.file;
+    }
     if (fetch == nullptr) return nullptr;
     return fetch->find(alternate_link(debug).build_id).value_or(nullptr);
   };
@@ -105,6 +110,10 @@ bool ModuleSymbols::lookup(uint64_t elf_address, std::vector<SourceFrame>& frame
     demangled_bytes_ = 0;
   }
   const size_t before = frames.size();
+  if (go_ != nullptr && !go_->has_inlining() && dwarf_ != nullptr &&
+      lookup_dwarf(elf_address, frames)) {
+    return true;
+  }
   if (go_ != nullptr && go_->lookup(elf_address, frames)) {
     if (!options_.inlines && frames.size() > before + 1) {
       frames[before] = frames.back();
@@ -112,6 +121,7 @@ bool ModuleSymbols::lookup(uint64_t elf_address, std::vector<SourceFrame>& frame
     }
     return true;
   }
+  if (!tried_dwarf_) open_dwarf();
   if (dwarf_ != nullptr && lookup_dwarf(elf_address, frames)) return true;
   SourceFrame frame;
   if (!lookup_symbol(elf_address, frame)) return false;
@@ -141,7 +151,9 @@ bool ModuleSymbols::lookup_dwarf(uint64_t address, std::vector<SourceFrame>& fra
   ElfSymbol symbol;
   if (outermost.linkage_name.empty() && symbols_.lookup(address, symbol) &&
       symbol.name != outermost.name) {
-    if (symbol.name.starts_with("_Z") || symbol.name.starts_with("_R")) {
+    if (outermost.name == UnitTable::kUnnamed) {
+      set_names(outermost, symbol.name);
+    } else if (symbol.name.starts_with("_Z") || symbol.name.starts_with("_R")) {
       if (symbol.name.find(plain_part(outermost.name)) != std::string_view::npos) {
         set_names(outermost, symbol.name);
       }

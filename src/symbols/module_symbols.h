@@ -68,16 +68,17 @@ class ModuleSymbols {
   // next call.
   bool lookup(uint64_t elf_address, std::vector<SourceFrame>& frames);
 
+  // What is in use. DWARF of a Go program joins when code that is not Go is first asked for.
   SymbolSource source() const { return source_; }
   const ElfFile& file() const { return *file_; }
   // Of what is kept in memory; mapped files are not counted.
   size_t memory_bytes() const;
 
  private:
-  ModuleSymbols(std::shared_ptr<const ElfFile> file, const SymbolOptions& options)
-      : file_(std::move(file)), options_(options) {}
-  void open_debug_file(const std::string& path);
-  void open_dwarf(const std::shared_ptr<const ElfFile>& file, const std::string& path);
+  ModuleSymbols(std::shared_ptr<const ElfFile> file, std::string path, const SymbolOptions& options)
+      : file_(std::move(file)), path_(std::move(path)), options_(options) {}
+  void open_debug_file();
+  void open_dwarf();
   bool lookup_dwarf(uint64_t address, std::vector<SourceFrame>& frames);
   bool lookup_symbol(uint64_t address, SourceFrame& frame);
   // Sets `name` from `linkage_name`.
@@ -85,9 +86,12 @@ class ModuleSymbols {
   std::string_view demangled(std::string_view linkage_name);
 
   std::shared_ptr<const ElfFile> file_;
+  std::string path_;
   const SymbolOptions options_;
   std::shared_ptr<DebugFiles> debug_files_;
   std::shared_ptr<const ElfFile> debug_file_;
+  std::string debug_path_;
+  bool tried_dwarf_ = false;
   SymbolTable symbols_;
   std::unique_ptr<DwarfSymbols> dwarf_;
   std::shared_ptr<const GoSymbols> go_;

@@ -97,7 +97,7 @@ class EntryReader {
   }
 
   bool parse_augmentation(std::string_view letters, std::string_view data, uint64_t data_offset,
-                          Cie& cie) {
+                          Cie& cie) const {
     ByteCursor cursor(data);
     for (const char letter : letters) {
       switch (letter) {

@@ -75,7 +75,8 @@ CfiExpression recognise_expression(std::string_view expression) {
       } else if (op == kOpConst1u) {
         more = cursor.u8();
       } else if (op == kOpConst1s) {
-        more = static_cast<int8_t>(cursor.u8());
+        const uint8_t byte = cursor.u8();
+        more = byte < 0x80 ? byte : byte - 0x100;
       } else {
         return out;
       }

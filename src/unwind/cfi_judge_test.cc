@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <libelf.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "base/test_requirements.h"
+#include "symbols/go/go_symbols.h"
 #include "unwind/unwind_table.h"
 
 namespace vesta {
@@ -232,7 +234,7 @@ class CfiJudgeTest : public ::testing::TestWithParam<Subject> {};
 
 TEST_P(CfiJudgeTest, AgreesOnEveryRow) {
   const Subject& subject = GetParam();
-  if (!std::filesystem::exists(subject.path)) VESTA_SKIP(std::string(subject.path) + " is missing");
+  VESTA_REQUIRE_OR_SKIP(std::filesystem::exists(subject.path), subject.path << " is missing");
   const auto file = ElfFile::open(subject.path);
   ASSERT_TRUE(file.ok());
   const auto table = build_unwind_table(**file);
@@ -257,6 +259,67 @@ TEST_P(CfiJudgeTest, AgreesOnEveryRow) {
   }
   EXPECT_TRUE(judgement.mismatches.empty()) << judgement.mismatches.size() << " rows differ";
   EXPECT_LE(judgement.inexpressible, subject.max_inexpressible);
+}
+
+// Go's linker writes .debug_frame from the same depths of the stack that its function table has, so
+// where ours says "stack pointer + n", the judge must say the same n.
+TEST(GoJudgeTest, StackDepthsAgreeWithWhatTheLinkerWrote) {
+  // NOLINTBEGIN(concurrency-mt-unsafe,cert-env33-c): fixed commands of a test.
+  VESTA_REQUIRE_OR_SKIP(std::system("go version >/dev/null 2>&1") == 0, "there is no Go");
+  std::string folder = ::testing::TempDir() + "vesta-go-judge-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string program = folder + "/victim";
+  const std::string command =
+      "cd '" VESTA_GO_VICTIM_SOURCE "' && CGO_ENABLED=0 go build -o '" + program + "' . 2>&1";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  // NOLINTEND(concurrency-mt-unsafe,cert-env33-c)
+  const auto file = ElfFile::open(program);
+  ASSERT_TRUE(file.ok());
+  const auto table = build_unwind_table(**file);
+  ASSERT_TRUE(table.ok());
+  const auto symbols = GoSymbols::open(*file);
+  ASSERT_TRUE(symbols.ok());
+  {
+    const UniqueFd fd(::open(program.c_str(), O_RDONLY | O_CLOEXEC));
+    Dwarf* dwarf = dwarf_begin(fd.get(), DWARF_C_READ);
+    ASSERT_NE(dwarf, nullptr);
+    Dwarf_CFI* cfi = dwarf_getcfi(dwarf);
+    ASSERT_NE(cfi, nullptr);
+    uint64_t by_sp = 0;
+    uint64_t by_other = 0;
+    uint64_t different = 0;
+    (*symbols)->for_each_function([&](const GoFunction& function) {
+      for (uint64_t address = function.entry; address < function.end;) {
+        Dwarf_Frame* frame = nullptr;
+        if (dwarf_cfi_addrframe(cfi, address, &frame) != 0) break;
+        Dwarf_Addr start = 0;
+        Dwarf_Addr end = 0;
+        dwarf_frame_info(frame, &start, &end, nullptr);
+        Dwarf_Op* ops = nullptr;
+        size_t count = 0;
+        int64_t offset = 0;
+        const vesta_unwind_rule rule = rule_at(*table, address);
+        if (rule.cfa_kind != VESTA_CFA_SP) {
+          ++by_other;
+        } else if (dwarf_frame_cfa(frame, &ops, &count) != 0 || count != 1 ||
+                   base_register(ops[0], offset) != 7U || rule.cfa_offset != offset) {
+          if (++different <= 5) ADD_FAILURE() << function.name << " at " << address;
+        } else {
+          ++by_sp;
+        }
+        free(frame);  // NOLINT(cppcoreguidelines-no-malloc): libdw allocates it so.
+        if (end <= address) break;
+        address = end;
+      }
+      return true;
+    });
+    fmt::print("Go: {} rows by stack pointer agree, {} by other rules; table: {} rows, {} rules\n",
+               by_sp, by_other, table->header.row_count, table->header.rule_count);
+    EXPECT_EQ(different, 0U);
+    EXPECT_GT(by_sp, 5000U);
+    dwarf_end(dwarf);
+  }
+  std::filesystem::remove_all(folder);
 }
 
 INSTANTIATE_TEST_SUITE_P(

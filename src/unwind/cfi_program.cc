@@ -435,6 +435,12 @@ vesta_unwind_rule rule_of(const FrameState& state, bool is_signal_frame, bool& l
     rule.cfa_offset = static_cast<int32_t>(ucontext);
     return rule;
   }
+  if (state.ra.kind == Kind::kInRegister && state.cfa == FrameState::Cfa::kRegister &&
+      state.base == kRegisterRsp && state.bp.kind == Kind::kSame && set_cfa_of_rule(state, rule)) {
+    rule.cfa_kind = VESTA_CFA_SP_AND_REGISTER;
+    rule.cfa_register = state.ra.base;
+    return rule;
+  }
   const bool ra_is_at_cfa = state.ra.kind == Kind::kAtCfa && state.ra.offset == -8;
   if (!ra_is_at_cfa || !set_cfa_of_rule(state, rule)) return unsupported_rule();
   if (!set_bp_of_rule(state, rule)) {

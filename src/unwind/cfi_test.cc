@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "unwind/cfi_expression.h"
+#include "unwind/test_elf.h"
 #include "unwind/test_files.h"
 #include "unwind/unwind_table.h"
 

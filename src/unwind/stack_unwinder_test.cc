@@ -25,6 +25,11 @@ vesta_unwind_rule rule(vesta_cfa_kind cfa, int32_t cfa_offset, vesta_bp_kind bp 
   return out;
 }
 
+// An address inside function n of a HandMadeProcess.
+uint64_t code(uint64_t n, uint64_t offset = 0x80) {
+  return kBias + kText + n * 256 + offset;
+}
+
 // One module, whose function n of 256 bytes has the nth rule, and a stack written by hand.
 class HandMadeProcess final : public UnwindTarget {
  public:
@@ -34,10 +39,6 @@ class HandMadeProcess final : public UnwindTarget {
     table_ = std::move(rows).finish();
     EXPECT_TRUE(validate(table_).ok());
     mapping_ = {kBias + kText, kBias + kText + 0x10000, kBias, false, &table_};
-  }
-  // An address inside function n.
-  static uint64_t code(uint64_t n, uint64_t offset = 0x80) {
-    return kBias + kText + n * 256 + offset;
   }
 
   bool find_mapping(uint64_t pc, Mapping& mapping) override {
@@ -67,59 +68,57 @@ using Frames = std::vector<uint64_t>;
 TEST(StackUnwinderTest, FollowsStackAndFramePointerRules) {
   HandMadeProcess process({rule(VESTA_CFA_SP, 16), rule(VESTA_CFA_BP, 16, VESTA_BP_AT_CFA, -16),
                            rule(VESTA_CFA_END, 0)});
-  process.memory = {
-      {kStack + 8, process.code(1)}, {kStack + 0x40, 0xb0b}, {kStack + 0x48, process.code(2)}};
-  const UnwoundStack stack = process.unwind({process.code(0), kStack, kStack + 0x40, {}});
+  process.memory = {{kStack + 8, code(1)}, {kStack + 0x40, 0xb0b}, {kStack + 0x48, code(2)}};
+  const UnwoundStack stack = process.unwind({code(0), kStack, kStack + 0x40, {}});
   EXPECT_EQ(stack.result, VESTA_UNWIND_COMPLETE);
-  EXPECT_EQ(stack.frames, (Frames{process.code(0) | kExact, process.code(1), process.code(2)}));
+  EXPECT_EQ(stack.frames, (Frames{code(0) | kExact, code(1), code(2)}));
 }
 
 TEST(StackUnwinderTest, LooksUpReturnAddressesOneByteBefore) {
   // Function 0 ends with a call that does not return: its return address is function 1's start.
   HandMadeProcess process(
       {rule(VESTA_CFA_SP, 8), rule(VESTA_CFA_UNSUPPORTED, 0), rule(VESTA_CFA_END, 0)});
-  process.memory = {{kStack, process.code(1, 0)}, {kStack + 8, process.code(2)}};
-  const UnwoundStack stack = process.unwind({process.code(0), kStack, 0, {}});
+  process.memory = {{kStack, code(1, 0)}, {kStack + 8, code(2)}};
+  const UnwoundStack stack = process.unwind({code(0), kStack, 0, {}});
   EXPECT_EQ(stack.result, VESTA_UNWIND_COMPLETE);
   EXPECT_EQ(stack.frames.size(), 3U);
 }
 
 TEST(StackUnwinderTest, KnowsWhetherACallStubHasPushed) {
   HandMadeProcess process({rule(VESTA_CFA_PLT, 11), rule(VESTA_CFA_END, 0)});
-  process.memory = {{kStack, process.code(1)}, {kStack + 8, process.code(1) + 1}};
-  EXPECT_EQ(process.unwind({process.code(0, 10), kStack, 0, {}}).frames.back(), process.code(1));
-  EXPECT_EQ(process.unwind({process.code(0, 11), kStack, 0, {}}).frames.back(),
-            process.code(1) + 1);
+  process.memory = {{kStack, code(1)}, {kStack + 8, code(1) + 1}};
+  EXPECT_EQ(process.unwind({code(0, 10), kStack, 0, {}}).frames.back(), code(1));
+  EXPECT_EQ(process.unwind({code(0, 11), kStack, 0, {}}).frames.back(), code(1) + 1);
 }
 
 TEST(StackUnwinderTest, FollowsRealignedFrames) {
   HandMadeProcess process({rule(VESTA_CFA_DEREF_BP, -8, VESTA_BP_AT_BP, 0),
                            rule(VESTA_CFA_BP, 16, VESTA_BP_AT_CFA, -16), rule(VESTA_CFA_END, 0)});
   const uint64_t bp = kStack + 0x100;
-  process.memory = {{bp - 8, kStack + 0x200},           // CFA
-                    {kStack + 0x1f8, process.code(1)},  // return address
-                    {bp, kStack + 0x300},               // caller's rbp
+  process.memory = {{bp - 8, kStack + 0x200},   // CFA
+                    {kStack + 0x1f8, code(1)},  // return address
+                    {bp, kStack + 0x300},       // caller's rbp
                     {kStack + 0x300, 0},
-                    {kStack + 0x308, process.code(2)}};
-  const UnwoundStack stack = process.unwind({process.code(0), kStack, bp, {}});
+                    {kStack + 0x308, code(2)}};
+  const UnwoundStack stack = process.unwind({code(0), kStack, bp, {}});
   EXPECT_EQ(stack.result, VESTA_UNWIND_COMPLETE);
   EXPECT_EQ(stack.frames.size(), 3U);
 }
 
 TEST(StackUnwinderTest, FollowsAssemblyThatKeepsTheOldStackPointerOnTheStack) {
   HandMadeProcess process({rule(VESTA_CFA_DEREF_SP, 40), rule(VESTA_CFA_END, 0)});
-  process.memory = {{kStack + 40, kStack + 0x500}, {kStack + 0x500, process.code(1)}};
-  EXPECT_EQ(process.unwind({process.code(0), kStack, 0, {}}).frames.back(), process.code(1));
+  process.memory = {{kStack + 40, kStack + 0x500}, {kStack + 0x500, code(1)}};
+  EXPECT_EQ(process.unwind({code(0), kStack, 0, {}}).frames.back(), code(1));
 }
 
 TEST(StackUnwinderTest, TakesOtherRegistersInTheInnermostFrameOnly) {
   HandMadeProcess process(
       {rule(VESTA_CFA_REGISTER, 8, VESTA_BP_SAME, 0, 10), rule(VESTA_CFA_END, 0)});
-  Registers registers{process.code(0), kStack, 0, {}};
+  Registers registers{code(0), kStack, 0, {}};
   registers.leaf[10] = kStack + 0x40;
-  process.memory = {{kStack + 0x40, process.code(1)}};
-  EXPECT_EQ(process.unwind(registers).frames.back(), process.code(1));
-  process.memory = {{kStack + 0x40, process.code(0)}};
+  process.memory = {{kStack + 0x40, code(1)}};
+  EXPECT_EQ(process.unwind(registers).frames.back(), code(1));
+  process.memory = {{kStack + 0x40, code(0)}};
   EXPECT_EQ(process.unwind(registers).result, VESTA_UNWIND_UNSUPPORTED);
 }
 
@@ -128,25 +127,22 @@ TEST(StackUnwinderTest, GoesThroughASignalFrameToAnExactAddress) {
                            rule(VESTA_CFA_END, 0)});
   const uint64_t ucontext = kStack + 8;
   const uint64_t interrupted_sp = kStack - 0x100000;  // another stack, below
-  process.memory = {{kStack, process.code(1)},
+  process.memory = {{kStack, code(1)},
                     {ucontext + 120, 0},
                     {ucontext + 160, interrupted_sp},
-                    {ucontext + 168, process.code(2, 0)},
-                    {interrupted_sp, process.code(3)}};
-  const UnwoundStack stack = process.unwind({process.code(0), kStack, 0, {}});
+                    {ucontext + 168, code(2, 0)},
+                    {interrupted_sp, code(3)}};
+  const UnwoundStack stack = process.unwind({code(0), kStack, 0, {}});
   EXPECT_EQ(stack.result, VESTA_UNWIND_COMPLETE);
-  EXPECT_EQ(stack.frames, (Frames{process.code(0) | kExact, process.code(1),
-                                  process.code(2, 0) | kExact, process.code(3)}));
+  EXPECT_EQ(stack.frames, (Frames{code(0) | kExact, code(1), code(2, 0) | kExact, code(3)}));
 }
 
 TEST(StackUnwinderTest, FollowsFramePointersWhereThereIsNoTable) {
   HandMadeProcess process({rule(VESTA_CFA_END, 0)});
   process.mapping().is_anonymous = true;
-  process.memory = {{kStack + 16, kStack + 48},
-                    {kStack + 24, process.code(5)},
-                    {kStack + 48, 0},
-                    {kStack + 56, process.code(6)}};
-  const UnwoundStack stack = process.unwind({process.code(4), kStack, kStack + 16, {}});
+  process.memory = {
+      {kStack + 16, kStack + 48}, {kStack + 24, code(5)}, {kStack + 48, 0}, {kStack + 56, code(6)}};
+  const UnwoundStack stack = process.unwind({code(4), kStack, kStack + 16, {}});
   EXPECT_EQ(stack.result, VESTA_UNWIND_COMPLETE);
   EXPECT_EQ(stack.frames.size(), 3U);
 }
@@ -159,20 +155,20 @@ TEST(StackUnwinderTest, SaysWhyItStops) {
     return process.unwind({ip, kStack, bp, {}}).result;
   };
   EXPECT_EQ(result(0x1234), VESTA_UNWIND_NO_MAPPING);
-  EXPECT_EQ(result(process.code(0)), VESTA_UNWIND_BAD_MEMORY);
-  EXPECT_EQ(result(process.code(2)), VESTA_UNWIND_NO_RULE);
-  EXPECT_EQ(result(process.code(3)), VESTA_UNWIND_UNSUPPORTED);
-  EXPECT_EQ(result(process.code(4)), VESTA_UNWIND_BAD_FRAME);
+  EXPECT_EQ(result(code(0)), VESTA_UNWIND_BAD_MEMORY);
+  EXPECT_EQ(result(code(2)), VESTA_UNWIND_NO_RULE);
+  EXPECT_EQ(result(code(3)), VESTA_UNWIND_UNSUPPORTED);
+  EXPECT_EQ(result(code(4)), VESTA_UNWIND_BAD_FRAME);
   // rbp was lost one frame below the one that needs it.
-  process.memory = {{kStack + 8, process.code(1)}};
-  EXPECT_EQ(result(process.code(1), kStack), VESTA_UNWIND_UNSUPPORTED);
+  process.memory = {{kStack + 8, code(1)}};
+  EXPECT_EQ(result(code(1), kStack), VESTA_UNWIND_UNSUPPORTED);
   // A frame that calls itself for ever.
-  for (uint64_t i = 0; i < 1000; ++i) process.memory[kStack + 8 * i] = process.code(0);
-  EXPECT_EQ(result(process.code(0)), VESTA_UNWIND_TRUNCATED);
-  EXPECT_EQ(process.unwind({process.code(0), kStack, 0, {}}).frames.size(),
+  for (uint64_t i = 0; i < 1000; ++i) process.memory[kStack + 8 * i] = code(0);
+  EXPECT_EQ(result(code(0)), VESTA_UNWIND_TRUNCATED);
+  EXPECT_EQ(process.unwind({code(0), kStack, 0, {}}).frames.size(),
             static_cast<size_t>(VESTA_MAX_USER_FRAMES));
   process.mapping().table = nullptr;
-  EXPECT_EQ(result(process.code(0)), VESTA_UNWIND_NO_TABLE);
+  EXPECT_EQ(result(code(0)), VESTA_UNWIND_NO_TABLE);
 }
 
 }  // namespace

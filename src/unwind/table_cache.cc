@@ -16,12 +16,14 @@
 #include <utility>
 #include <vector>
 
+#include "unwind/cfi_section.h"
+
 namespace vesta {
 namespace {
 
 constexpr char kMagic[8] = {'V', 'E', 'S', 'T', 'A', 'U', 'W', 'T'};
 // Changes with the layout of the file or of tables, and with what is built from the same input.
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr std::string_view kSuffix = ".unwind";
 constexpr std::string_view kTemporaryPrefix = ".writing-";
 constexpr time_t kStaleTemporarySeconds = 3600;
@@ -85,26 +87,30 @@ Hash128 table_fingerprint(const ElfFile& file, const ElfFile* debug_file) {
     const Hash128 hash = hash128(bytes);
     text.append(reinterpret_cast<const char*>(&hash), sizeof(hash));
   };
-  const auto add_sections = [&](const ElfFile& from) {
-    for (const std::string_view name : {".eh_frame", ".debug_frame", ".zdebug_frame", ".gopclntab",
-                                        ".text", ".got", ".got.plt"}) {
-      const ElfSection* section = from.section(name);
-      const uint64_t place[] = {section == nullptr ? 0 : section->address,
-                                section == nullptr ? 0 : section->size};
-      text.append(reinterpret_cast<const char*>(place), sizeof(place));
-      // Of code and tables of addresses only the place matters.
-      const bool by_content = name.find("frame") != name.npos || name == ".gopclntab";
-      if (section != nullptr && by_content) add(section->bytes);
-    }
+  const auto add_section = [&](const ElfFile& from, std::string_view name, bool by_content) {
+    const ElfSection* section = from.section(name);
+    const uint64_t place[] = {section == nullptr ? 0 : section->address,
+                              section == nullptr ? 0 : section->size};
+    text.append(reinterpret_cast<const char*>(place), sizeof(place));
+    if (section != nullptr && by_content) add(section->bytes);
   };
+  const uint64_t entry = file.entry();
+  text.append(reinterpret_cast<const char*>(&entry), sizeof(entry));
   const auto segments = file.segments();
   add({reinterpret_cast<const char*>(segments.data()), segments.size_bytes()});
-  add_sections(file);
-  if (file.section(".eh_frame") == nullptr) {
-    // Found through a segment, or in a Go program without sections: all of the file may matter.
-    add(file.bytes());
+  add(find_eh_frame(file).bytes);
+  for (const std::string_view name : {".debug_frame", ".zdebug_frame", ".gopclntab"}) {
+    add_section(file, name, true);
   }
-  if (debug_file != nullptr) add_sections(*debug_file);
+  // Addresses may be relative to these; what is in them does not matter.
+  for (const std::string_view name : {".eh_frame", ".text", ".got", ".got.plt"}) {
+    add_section(file, name, false);
+  }
+  // Without sections, Go's function table could be anywhere.
+  if (file.sections().empty()) add(file.bytes());
+  for (const std::string_view name : {".debug_frame", ".zdebug_frame"}) {
+    if (debug_file != nullptr) add_section(*debug_file, name, true);
+  }
   return hash128(text);
 }
 
@@ -129,7 +135,7 @@ std::string encode_table(const UnwindTable& table, const Hash128& fingerprint) {
 }
 
 Result<UnwindTable> decode_table(std::string_view bytes, const Hash128& fingerprint) {
-  FileHeader header;
+  FileHeader header{};
   if (bytes.size() < sizeof(header)) return invalid("too short");
   std::memcpy(&header, bytes.data(), sizeof(header));
   if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) return invalid("not ours");

@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <map>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/test_requirements.h"
+#include "symbols/go/go_symbols.h"
 #include "unwind/stack_unwinder.h"
 
 namespace vesta {
@@ -36,9 +38,9 @@ struct Record {
 // The victim's output, as it comes.
 class Victim {
  public:
-  explicit Victim(const std::string& options) {
+  explicit Victim(const std::string& command) {
     // NOLINTNEXTLINE(cert-env33-c): a fixed command of a test.
-    pipe_ = ::popen((std::string(VESTA_UNWIND_VICTIM) + " " + options).c_str(), "re");
+    pipe_ = ::popen(command.c_str(), "re");
   }
   ~Victim() {
     if (pipe_ != nullptr) ::pclose(pipe_);
@@ -154,7 +156,8 @@ std::string difference(const Record& record, const UnwoundStack& stack) {
 
 TEST(UnwindOracleTest, FindsTheFramesThatLibgccFinds) {
   constexpr int kStacks = 2000;
-  Victim victim(fmt::format("--count {} --seed 7 --depth 60 --memory", kStacks));
+  Victim victim(
+      fmt::format(VESTA_UNWIND_VICTIM " --count {} --seed 7 --depth 60 --memory", kStacks));
   const auto maps = victim.maps();
   ASSERT_TRUE(maps.has_value()) << "the victim did not start";
   RecordedProcess process(*maps);
@@ -190,7 +193,7 @@ TEST(UnwindOracleTest, FindsTheFramesThatLibgccFinds) {
 
 // A stack that the kernel side gave up on at its first frame is finished to the same end.
 TEST(UnwindOracleTest, ResumesAtTheLeafAndSaysWhenTooLittleWasCopied) {
-  Victim victim("--count 100 --seed 11 --depth 30 --memory");
+  Victim victim(VESTA_UNWIND_VICTIM " --count 100 --seed 11 --depth 30 --memory");
   const auto maps = victim.maps();
   ASSERT_TRUE(maps.has_value());
   RecordedProcess process(*maps);
@@ -220,6 +223,65 @@ TEST(UnwindOracleTest, ResumesAtTheLeafAndSaysWhenTooLittleWasCopied) {
         std::equal(short_stack.frames.begin(), short_stack.frames.end(), whole.frames.begin()));
   }
   EXPECT_EQ(resumed, 100);
+}
+
+// runtime.Callers leaves out the assembly through which reflection calls.
+bool is_hidden_from_callers(const GoSymbols& symbols, uint64_t frame) {
+  std::vector<SourceFrame> names;
+  if (!symbols.lookup((frame & ~VESTA_FRAME_EXACT) - 1, names)) return false;
+  const std::string_view name = names.back().name;
+  return name == "runtime.reflectcall" ||
+         (name.starts_with("runtime.call") &&
+          name.find_first_not_of("0123456789", 12) == std::string_view::npos);
+}
+
+// Stripped: Go's function table is all there is.
+TEST(UnwindOracleTest, FindsTheFramesThatGoFinds) {
+  // NOLINTBEGIN(concurrency-mt-unsafe,cert-env33-c): fixed commands of a test.
+  VESTA_REQUIRE_OR_SKIP(std::system("go version >/dev/null 2>&1") == 0, "there is no Go");
+  std::string folder = ::testing::TempDir() + "vesta-go-victim-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string program = folder + "/victim";
+  const int built = std::system(("cd '" VESTA_GO_VICTIM_SOURCE
+                                 "' && CGO_ENABLED=0 go build -ldflags='-s -w' -o '" +
+                                 program + "' . 2>&1")
+                                    .c_str());
+  // NOLINTEND(concurrency-mt-unsafe,cert-env33-c)
+  ASSERT_EQ(built, 0);
+  constexpr int kStacks = 500;
+  const auto file = ElfFile::open(program);
+  ASSERT_TRUE(file.ok());
+  const auto symbols = GoSymbols::open(*file);  // an executable at a fixed address: no bias
+  ASSERT_TRUE(symbols.ok());
+  {
+    Victim victim(fmt::format("'{}' {}", program, kStacks));
+    const auto maps = victim.maps();
+    ASSERT_TRUE(maps.has_value()) << "the victim did not start";
+    RecordedProcess process(*maps);
+    const StackUnwinder unwinder(process);
+    Record record;
+    int total = 0;
+    int same = 0;
+    size_t frames = 0;
+    for (; victim.next(record); ++total) {
+      process.set_memory(record);
+      UnwoundStack stack = unwinder.unwind(record.registers, 2048);
+      std::erase_if(stack.frames,
+                    [&](uint64_t frame) { return is_hidden_from_callers(**symbols, frame); });
+      const std::string text = difference(record, stack);
+      if (text.empty()) {
+        ++same;
+      } else if (total - same < 5) {
+        ADD_FAILURE() << "stack " << total << ": " << text;
+      }
+      frames += record.frames.size();
+    }
+    fmt::print("{} of {} Go stacks equal, {:.1f} frames on average\n", same, total,
+               static_cast<double>(frames) / total);
+    EXPECT_EQ(total, kStacks + 1);
+    EXPECT_EQ(same, total);
+  }
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

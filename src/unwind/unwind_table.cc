@@ -5,12 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "unwind/cfi_entries.h"
 #include "unwind/cfi_section.h"
+#include "unwind/entry_frame.h"
 #include "unwind/function_source.h"
+#include "unwind/go_frames.h"
 #include "unwind/row_writer.h"
 
 namespace vesta {
@@ -23,6 +28,7 @@ constexpr size_t kHardlyAny = 8;
 // Rows that one byte of call frame instructions gives at most: two bytes for moving on and for a
 // change. Reserving by it wastes address space only.
 constexpr size_t kInstructionBytesPerRow = 2;
+constexpr size_t kRowsPerGoFunction = 6;
 
 struct CodeRange {
   uint64_t low = 0;
@@ -40,6 +46,20 @@ std::optional<CodeRange> code_range(const ElfFile& file) {
   }
   if (range.low >= range.high) return std::nullopt;
   return range;
+}
+
+// What the functions of all sources cover, within the code of the file.
+CodeRange covered_range(std::span<const FunctionSource* const> sources, const CodeRange& code) {
+  CodeRange covered{std::numeric_limits<uint64_t>::max(), 0};
+  for (const FunctionSource* source : sources) {
+    if (source->size() == 0) continue;
+    covered.low = std::min(covered.low, source->start(0));
+    for (size_t i = 0; i < source->size(); ++i)
+      covered.high = std::max(covered.high, source->end(i));
+  }
+  // A row may begin one byte early.
+  if (covered.low > 0) --covered.low;
+  return {std::max(covered.low, code.low), std::min(covered.high, code.high)};
 }
 
 UnwindTable empty_table() {
@@ -113,7 +133,7 @@ Status validate_rules(const UnwindTable& table) {
     const uint64_t cell = table.cells[table.header.rule_cell + number];
     if (number == 0 && cell != 0) return invalid("rule 0 is not the empty one");
     const auto rule = std::bit_cast<vesta_unwind_rule>(cell);
-    if (rule.cfa_kind > VESTA_CFA_UNSUPPORTED || rule.bp_kind > VESTA_BP_UNDEFINED ||
+    if (rule.cfa_kind >= VESTA_CFA_KINDS || rule.bp_kind > VESTA_BP_UNDEFINED ||
         rule.cfa_register >= 16) {
       return invalid(fmt::format("rule {} makes no sense", number));
     }
@@ -141,36 +161,40 @@ Result<UnwindTable> build_unwind_table(const ElfFile& file, const ElfFile* debug
     return {};
   };
   VESTA_TRY(read(find_eh_frame(file)));
-  VESTA_TRY(read(find_debug_frame(file, unpacked[0])));
+  const std::unique_ptr<FunctionSource> go = go_source(file);
+  // Go's linker writes .debug_frame too, but it says less than the function table: nothing about
+  // rbp, nor about functions that switch stacks.
+  if (go == nullptr) VESTA_TRY(read(find_debug_frame(file, unpacked[0])));
   size_t functions = 0;
   for (const CfiEntries& source : entries) functions += source.fdes.size();
-  if (debug_file != nullptr && functions < kHardlyAny) {
+  if (debug_file != nullptr && go == nullptr && functions < kHardlyAny) {
     VESTA_TRY(read(find_debug_frame(*debug_file, unpacked[1])));
   }
 
   std::vector<std::unique_ptr<FunctionSource>> owners;
   std::vector<const FunctionSource*> sources;
-  CodeRange covered{std::numeric_limits<uint64_t>::max(), 0};
-  uint64_t instruction_bytes = 0;
+  uint64_t expected_rows = 0;
   uint64_t skipped = 0;
-  functions = 0;
   for (CfiEntries& source : entries) {
     for (const Fde& fde : source.fdes) {
-      covered.low = std::min(covered.low, fde.start - (fde.start > code->low ? 1 : 0));
-      covered.high = std::max(covered.high, fde.start + fde.size);
-      instruction_bytes += fde.instructions_size;
+      expected_rows += fde.instructions_size / kInstructionBytesPerRow + 2;
     }
-    functions += source.fdes.size();
     skipped += source.skipped;
     owners.push_back(cfi_source(source));
     sources.push_back(owners.back().get());
   }
-  if (functions == 0) return empty_table();
+  if (go != nullptr) {
+    sources.push_back(go.get());
+    expected_rows += go->size() * kRowsPerGoFunction;
+  }
+  const std::unique_ptr<FunctionSource> entry = entry_source(file);
+  if (entry != nullptr && !sources.empty()) sources.push_back(entry.get());
+  const CodeRange covered = covered_range(sources, *code);
+  if (covered.low >= covered.high) return empty_table();
   if ((covered.high - covered.low) >> VESTA_PAGE_BITS >= kMaxUnwindPages - 1) {
     return Error{ErrorCode::kLimit, "more than 4 GiB of code", {}};
   }
-  RowWriter rows(covered.low, covered.high,
-                 instruction_bytes / kInstructionBytesPerRow + functions * 2);
+  RowWriter rows(covered.low, covered.high, expected_rows);
   write_rows(sources, rows);
   if (rows.is_full()) {
     return Error{ErrorCode::kLimit, fmt::format("more than {} unwind rows", kMaxUnwindRows), {}};

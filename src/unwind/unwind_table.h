@@ -29,8 +29,8 @@ struct UnwindTable {
   uint64_t bytes() const { return cells.size() * sizeof(uint64_t); }
 };
 
-// Builds the table of a file from .eh_frame, .debug_frame and (for Go) the function table, in this
-// order: a later source only says something about code that no earlier one knows. `debug_file` is
+// Builds the table of a file from .eh_frame and, for what that does not cover, Go's function table
+// or else .debug_frame. `debug_file` is
 // the file's separate debug file, whose .debug_frame is used when the file itself has hardly any
 // information. kUnsupported when the file is not for x86-64, kLimit when it is too large.
 // Damaged information is not an error: what can be read counts.

@@ -43,6 +43,11 @@ class ExitCodes(unittest.TestCase):
         self.assert_exit_codes(self.cases("support.need_command('no-such-command')", "pass"), 0, 1)
         self.assert_exit_codes(self.cases("support.need_command('no-such-command')", "self.fail()"), 1, 1)
 
+    def test_a_class_that_skips(self):
+        code = ("import unittest, support\nclass T(unittest.TestCase):\n  @classmethod\n"
+                "  def setUpClass(cls): support.skip('why')\n  def test_a(self): pass\nsupport.main()\n")
+        self.assert_exit_codes(code, 77, 1)
+
     def test_no_cases_are_a_failure(self):
         self.assert_exit_codes(self.cases(), 1, 1)
 

@@ -11,9 +11,9 @@
 #include <cstring>
 #include <vector>
 
+#include <sampler.skel.h>
 #include "agent/kernel/bpf_log.h"
 #include "agent/kernel/online_cpus.h"
-#include "sampler.skel.h"
 
 namespace vesta {
 namespace {
@@ -46,29 +46,24 @@ void CpuSampler::Link::operator()(bpf_link* link) const {
 
 CpuSampler::~CpuSampler() = default;
 
-bool parse_sample(std::span<const char> bytes,
+bool parse_sample(std::span<const char> bytes, std::span<const StackPiece> more_stack,
                   const std::function<void(const SampleRecord&)>& use) {
-  if (bytes.size() < sizeof(vesta_sample) || bytes.size() % 8 != 0) return false;
+  if (bytes.size() < sizeof(vesta_sample)) return false;
   const auto* head = reinterpret_cast<const vesta_sample*>(bytes.data());
-  const auto* words = reinterpret_cast<const uint64_t*>(bytes.data() + sizeof(*head));
-  size_t left = (bytes.size() - sizeof(*head)) / 8;
+  bytes = bytes.subspan(sizeof(*head));
   const auto take = [&](size_t count) {
-    const std::span<const uint64_t> part(words, count);
-    words += count;
-    left -= count;
-    return part;
+    const std::span<const uint64_t> words(reinterpret_cast<const uint64_t*>(bytes.data()), count);
+    bytes = bytes.subspan(words.size_bytes());
+    return words;
   };
-  if (left < size_t{head->kernel_frames} + head->user_frames) return false;
+  const size_t registers = head->stack_bytes != 0 ? VESTA_LEAF_REGISTERS : 0;
+  const size_t words = size_t{head->kernel_frames} + head->user_frames + registers;
+  if (bytes.size() < words * sizeof(uint64_t) + head->stack_bytes) return false;
   const auto kernel_frames = take(head->kernel_frames);
   const auto user_frames = take(head->user_frames);
-  std::span<const uint64_t> registers;
-  std::span<const char> stack;
-  if (head->stack_bytes != 0) {
-    if (left < VESTA_LEAF_REGISTERS + size_t{head->stack_bytes} / 8) return false;
-    registers = take(VESTA_LEAF_REGISTERS);
-    stack = {reinterpret_cast<const char*>(words), head->stack_bytes};
-  }
-  use(SampleRecord{*head, kernel_frames, user_frames, registers, stack});
+  const auto leaf_registers = take(registers);
+  use(SampleRecord{*head, kernel_frames, user_frames, leaf_registers,
+                   bytes.first(head->stack_bytes), more_stack});
   return true;
 }
 
@@ -173,8 +168,26 @@ int CpuSampler::ring_fd() const {
 
 int CpuSampler::on_record(void* context, void* data, size_t size) {
   auto* self = static_cast<CpuSampler*>(context);
-  if (!parse_sample({static_cast<const char*>(data), size}, *self->use_)) ++self->damaged_records_;
+  if (!self->take_record({static_cast<const char*>(data), size})) ++self->damaged_records_;
   return 0;
+}
+
+bool CpuSampler::take_record(std::span<const char> bytes) {
+  if (bytes.size() < sizeof(vesta_sample)) return false;
+  const auto& head = *reinterpret_cast<const vesta_sample*>(bytes.data());
+  std::vector<StackPiece>& pieces = pieces_[head.cpu];
+  if (head.kind == VESTA_SAMPLE_MORE_STACK) {
+    const std::span<const char> stack = bytes.subspan(sizeof(head));
+    if (stack.size() < head.stack_bytes || pieces.size() >= VESTA_MORE_STACK_RECORDS) return false;
+    pieces.push_back(
+        {head.time_ns, head.resume.sp, {stack.begin(), stack.begin() + head.stack_bytes}});
+    return true;
+  }
+  // Pieces whose own record found no room are of no use.
+  std::erase_if(pieces, [&](const StackPiece& piece) { return piece.time_ns != head.time_ns; });
+  const bool taken = parse_sample(bytes, pieces, *use_);
+  pieces.clear();
+  return taken;
 }
 
 Status CpuSampler::drain(const std::function<void(const SampleRecord&)>& use) {

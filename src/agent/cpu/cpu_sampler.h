@@ -10,11 +10,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
+#include <shared/sample.h>
 #include "agent/cpu/perf_clock.h"
 #include "agent/unwinding/kernel_maps.h"
 #include "base/result.h"
-#include "shared/sample.h"
 
 struct sampler_bpf;
 struct ring_buffer;
@@ -33,6 +34,13 @@ struct CpuSamplerOptions {
   uint32_t max_modules = 8192;
 };
 
+// More of a deep stack than fits into a record.
+struct StackPiece {
+  uint64_t time_ns = 0;  // of its sample
+  uint64_t address = 0;
+  std::vector<char> bytes;
+};
+
 // One record, checked: the parts lie inside it. Views into the ring, valid during the callback.
 struct SampleRecord {
   const vesta_sample& head;
@@ -40,10 +48,12 @@ struct SampleRecord {
   std::span<const uint64_t> user_frames;    // leaf first, VESTA_FRAME_EXACT on top
   std::span<const uint64_t> registers;      // empty, or VESTA_LEAF_REGISTERS
   std::span<const char> stack;              // from head.resume.sp on
+  std::span<const StackPiece> more_stack;
 };
 
 // Parts of a record as it came out of the ring; false when they do not fit into it.
-bool parse_sample(std::span<const char> bytes, const std::function<void(const SampleRecord&)>& use);
+bool parse_sample(std::span<const char> bytes, std::span<const StackPiece> more_stack,
+                  const std::function<void(const SampleRecord&)>& use);
 
 // By enum vesta_counter, summed over CPUs.
 using KernelCounters = std::array<uint64_t, VESTA_COUNTERS>;
@@ -91,6 +101,7 @@ class CpuSampler {
   CpuSampler() = default;
   Status open_cpu(int cpu);
   static int on_record(void* context, void* data, size_t size);
+  bool take_record(std::span<const char> bytes);
 
   PerfClock clock_;
   std::unique_ptr<sampler_bpf, Skeleton> skeleton_;
@@ -99,6 +110,7 @@ class CpuSampler {
   std::map<int, std::unique_ptr<bpf_link, Link>> cpu_links_;  // a link owns its event
   KernelMapFds map_fds_;
   const std::function<void(const SampleRecord&)>* use_ = nullptr;  // during drain()
+  std::map<uint32_t, std::vector<StackPiece>> pieces_;  // by CPU, for the record that comes next
   uint64_t damaged_records_ = 0;
 };
 

@@ -51,7 +51,7 @@ TEST(ParseSample, PartsLieBehindOneAnother) {
   head.stack_bytes = 16;
   const auto bytes = record_of(head, (2 + 3 + VESTA_LEAF_REGISTERS) * 8 + 16);
   bool seen = false;
-  EXPECT_TRUE(parse_sample(bytes, [&](const SampleRecord& record) {
+  EXPECT_TRUE(parse_sample(bytes, {}, [&](const SampleRecord& record) {
     seen = true;
     EXPECT_EQ(record.kernel_frames.size(), 2U);
     EXPECT_EQ(record.user_frames.size(), 3U);
@@ -65,12 +65,12 @@ TEST(ParseSample, PartsLieBehindOneAnother) {
 TEST(ParseSample, CountsThatDoNotFitAreRefused) {
   const auto ignore = [](const SampleRecord&) { FAIL(); };
   vesta_sample head{};
-  EXPECT_FALSE(parse_sample(std::vector<char>(sizeof(head) - 8), ignore));
+  EXPECT_FALSE(parse_sample(std::vector<char>(sizeof(head) - 8), {}, ignore));
   head.user_frames = 2;
-  EXPECT_FALSE(parse_sample(record_of(head, 8), ignore));
+  EXPECT_FALSE(parse_sample(record_of(head, 8), {}, ignore));
   head.stack_bytes = 8;
-  EXPECT_FALSE(parse_sample(record_of(head, 2 * 8), ignore));
-  EXPECT_FALSE(parse_sample(record_of(head, (2 + VESTA_LEAF_REGISTERS) * 8), ignore));
+  EXPECT_FALSE(parse_sample(record_of(head, 2 * 8), {}, ignore));
+  EXPECT_FALSE(parse_sample(record_of(head, (2 + VESTA_LEAF_REGISTERS) * 8), {}, ignore));
 }
 
 class CpuSamplerTest : public ::testing::Test {

@@ -24,7 +24,7 @@ bool is_build_id_size(uint32_t size) {
 
 // The GNU build id among the notes of one segment; empty when there is none.
 std::string_view find_build_id(std::string_view notes) {
-  Elf64_Nhdr header;
+  Elf64_Nhdr header{};
   while (notes.size() >= sizeof(header)) {
     std::memcpy(&header, notes.data(), sizeof(header));
     notes.remove_prefix(sizeof(header));
@@ -58,16 +58,17 @@ std::optional<uint64_t> ElfHead::address_of_offset(uint64_t offset) const {
 
 std::optional<ElfHead> read_elf_head(const ReadAt& read_at) {
   // Headers, program headers and the build id are on the first page of nearly every file.
-  std::array<char, kPage> page;
+  std::array<char, kPage> page{};
   const size_t have = read_at(0, page);
-  const auto read = [&](uint64_t offset, std::span<char> out) {
+  const auto read = [&](uint64_t offset, std::span<char> out) -> size_t {
+    if (out.empty()) return 0;
     if (offset <= have && have - offset >= out.size()) {
       std::memcpy(out.data(), page.data() + offset, out.size());
       return out.size();
     }
     return read_at(offset, out);
   };
-  Elf64_Ehdr header;
+  Elf64_Ehdr header{};
   if (have < sizeof(header)) return std::nullopt;
   std::memcpy(&header, page.data(), sizeof(header));
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||

@@ -1,7 +1,6 @@
 #include "agent/process/mapping_history.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace vesta {
 namespace {
@@ -51,8 +50,8 @@ const CodeMapping* MappingHistory::find(uint64_t address, uint64_t time_ns) cons
   if (it != alive_.end() && it->start <= address && time_ns >= it->born_ns) return &*it;
   // Times of dead mappings of one place do not overlap, so the order does not matter; the latest
   // are asked for most.
-  for (const CodeMapping& mapping : dead_ | std::views::reverse) {
-    if (mapping.contains(address) && mapping.is_valid_at(time_ns)) return &mapping;
+  for (size_t i = dead_.size(); i-- > 0;) {
+    if (dead_[i].contains(address) && dead_[i].is_valid_at(time_ns)) return &dead_[i];
   }
   return nullptr;
 }
@@ -148,30 +147,32 @@ void MappingHistory::replace(std::vector<CodeMapping> now, uint64_t time_ns, uin
 
 void MappingHistory::rewind(uint64_t time_ns) {
   if (last_change_ns_ <= time_ns) return;
+  // References to modules live on in `before` until the end.
+  const MappingHistory before(*this);
   std::vector<CodeMapping> then;
-  for (const auto* list : {&alive_, &dead_}) {
+  for (const auto* list : {&before.alive_, &before.dead_}) {
     for (const CodeMapping& mapping : *list) {
-      if (!mapping.is_valid_at(time_ns)) continue;
-      then.push_back(mapping);
-      then.back().died_ns = kStillAlive;
-      retain(mapping);
+      if (mapping.is_valid_at(time_ns)) then.push_back(mapping);
     }
   }
   for (const auto* list : {&alive_, &dead_}) {
     for (const CodeMapping& mapping : *list) release(mapping);
   }
-  std::ranges::sort(then, {}, &CodeMapping::start);
-  alive_ = std::move(then);
+  alive_.clear();
   dead_.clear();
+  // Late news may have left mappings that overlap; the younger one counts.
+  std::ranges::stable_sort(then, {}, &CodeMapping::born_ns);
+  for (const CodeMapping& mapping : then) insert(mapping);
   last_change_ns_ = time_ns;
 }
 
 void MappingHistory::take_younger(MappingHistory& other, uint64_t time_ns) {
-  const auto younger = std::ranges::stable_partition(
-      other.alive_, [&](const CodeMapping& mapping) { return mapping.born_ns < time_ns; });
+  const auto younger =
+      std::stable_partition(other.alive_.begin(), other.alive_.end(),
+                            [&](const CodeMapping& mapping) { return mapping.born_ns < time_ns; });
   // References move along.
-  alive_.assign(younger.begin(), younger.end());
-  other.alive_.erase(younger.begin(), younger.end());
+  alive_.assign(younger, other.alive_.end());
+  other.alive_.erase(younger, other.alive_.end());
   if (!alive_.empty()) last_change_ns_ = other.last_change_ns_;
 }
 

@@ -93,6 +93,21 @@ TEST_F(MappingHistoryTest, RewindsToHowItWasAtAFork) {
   EXPECT_EQ(name_at(15, 400), "b");
 }
 
+TEST_F(MappingHistoryTest, NothingOverlapsAfterARewindOverLateNews) {
+  history_.insert(make(20, 30, 0, 300));
+  history_.insert(make(10, 40, 1, 100));  // hidden in part, so it is buried
+  history_.insert(make(30, 50, 2, 150));
+  history_.insert(make(60, 70, 3, 400));
+  history_.rewind(200);
+  uint64_t last_end = 0;
+  for (const CodeMapping& mapping : history_.alive()) {
+    EXPECT_GE(mapping.start, last_end);
+    last_end = mapping.end;
+  }
+  EXPECT_EQ(name_at(25, 200), "b");
+  EXPECT_EQ(name_at(35, 200), "c");
+}
+
 TEST_F(MappingHistoryTest, MappingsYoungerThanAnExecMoveOn) {
   history_.insert(make(10, 20, 0, 100));
   history_.insert(make(30, 40, 1, 300));

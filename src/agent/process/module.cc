@@ -44,11 +44,13 @@ bool Module::is_same_file(const TargetFile& file) const {
 }
 
 Result<UniqueFd> Module::reopen() const {
+  // On the device where it was, or not at all: what is mounted there now might never answer.
+  const auto check = [this](uint64_t device) { return device == about_.identity.device; };
   if (const auto other_root = root()) {
-    auto file = open_in_root(other_root->fd.get(), path());
+    auto file = open_in_root(other_root->fd.get(), path(), check);
     if (file && is_same_file(*file)) return std::move(file->fd);
   }
-  auto file = open_own_path(path());
+  auto file = open_own_path(path(), check);
   if (file && is_same_file(*file)) return std::move(file->fd);
   return Error{ErrorCode::kNotFound,
                fmt::format("{} is no longer there, or is another file now", path()), ""};

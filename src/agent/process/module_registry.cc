@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "agent/process/proc_files.h"
@@ -15,6 +16,8 @@ namespace vesta {
 namespace {
 
 constexpr uint64_t kMaxVdsoBytes = 1 << 20;
+constexpr size_t kMaxMountinfoBytes = 4 << 20;
+constexpr int64_t kDeviceSeconds = 5;
 
 FileIdentity without_ctime(FileIdentity identity) {
   identity.ctime_ns = 0;
@@ -72,26 +75,48 @@ bool ModuleRegistry::is_mapped_file(const TargetFile& opened, const MappedFile& 
   return head && head->build_id.bytes == file.build_id;
 }
 
+bool ModuleRegistry::is_safe_device(uint32_t pid, uint64_t device) {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  if (now.tv_sec >= safe_devices_until_s_) {
+    safe_devices_.clear();
+    safe_devices_until_s_ = now.tv_sec + kDeviceSeconds;
+  }
+  if (const auto it = safe_devices_.find(device); it != safe_devices_.end()) return it->second;
+  bool is_safe = true;
+  for (const std::string& who : {std::to_string(pid), std::string("self")}) {
+    const std::string path = fmt::format("{}/{}/mountinfo", options_.proc_root, who);
+    const auto text = read_small_file(AT_FDCWD, path.c_str(), kMaxMountinfoBytes);
+    if (text && is_served_by_process(*text, device)) is_safe = false;
+  }
+  safe_devices_[device] = is_safe;
+  return is_safe;
+}
+
 Result<TargetFile> ModuleRegistry::open_file(const MappedFile& file) {
-  auto opened = open_map_file(options_.proc_root, file.pid, file.start, file.end);
+  const auto check = [&](uint64_t device) { return is_safe_device(file.pid, device); };
+  auto opened = open_map_file(options_.proc_root, file.pid, file.start, file.end, check);
   if (opened) {
     ++counters_.opened_by_mapping;
     return opened;
   }
-  if (opened.error().code == ErrorCode::kInvalidInput) return opened;
+  if (opened.error().code == ErrorCode::kInvalidInput ||
+      opened.error().code == ErrorCode::kUnsupported) {
+    return opened;
+  }
   const std::string path(file.path);
   const std::string root_path = fmt::format("{}/{}/root", options_.proc_root, file.pid);
   const UniqueFd root(::open(root_path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   const int root_fd = root.valid() ? root.get() : file.root != nullptr ? file.root->fd.get() : -1;
   if (root_fd >= 0) {
-    opened = open_in_root(root_fd, path);
+    opened = open_in_root(root_fd, path, check);
     if (opened && is_mapped_file(*opened, file)) {
       ++counters_.opened_in_root;
       return opened;
     }
   }
   // The process has gone, or the kernel wrote its path from our own root.
-  opened = open_own_path(path);
+  opened = open_own_path(path, check);
   if (opened && is_mapped_file(*opened, file)) {
     ++counters_.opened_by_own_path;
     return opened;
@@ -109,6 +134,8 @@ ModuleId ModuleRegistry::acquire(const MappedFile& file, bool only_elf) {
   if (!opened) {
     if (opened.error().code == ErrorCode::kInvalidInput) {
       ++counters_.not_regular;
+    } else if (opened.error().code == ErrorCode::kUnsupported) {
+      ++counters_.served_by_process;
     } else {
       ++counters_.not_opened;
     }

@@ -41,6 +41,7 @@ struct ModuleRegistryCounters {
   uint64_t opened_by_own_path = 0;
   uint64_t not_opened = 0;  // gone, replaced, or not ours to read
   uint64_t not_regular = 0;
+  uint64_t served_by_process = 0;  // on a FUSE file system, which might never answer
   uint64_t dropped = 0;
   uint64_t refused = 0;  // all modules are in use
   uint64_t files_closed = 0;
@@ -93,6 +94,7 @@ class ModuleRegistry {
 
   ModuleId find_known(const MappedFile& file);
   Result<TargetFile> open_file(const MappedFile& file);
+  bool is_safe_device(uint32_t pid, uint64_t device);
   bool is_mapped_file(const TargetFile& opened, const MappedFile& file) const;
   ModuleId add(Module::Description description, UniqueFd fd);
   void touch(ModuleId id, Entry& entry);
@@ -111,6 +113,9 @@ class ModuleRegistry {
   std::list<ModuleId> unused_;      // longest without a mapping first
   ModuleId vdso_;
   bool is_vdso_known_ = false;
+  // What was found out about devices in the last seconds; numbers are used again after unmounting.
+  std::map<uint64_t, bool> safe_devices_;
+  int64_t safe_devices_until_s_ = 0;
   RootKey own_root_;
   std::map<RootKey, std::weak_ptr<const ProcessRoot>> roots_;
   ModuleRegistryCounters counters_;

@@ -145,6 +145,29 @@ TEST_F(ModuleRegistryTest, OnlyRegularFilesAreOpened) {
   EXPECT_FALSE(registry_.acquire(file_at(folder_.path())));
 }
 
+TEST_F(ModuleRegistryTest, FilesThatAProcessServesAreNotTouched) {
+  constexpr std::string_view kMounts =
+      "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/root rw\n"
+      "40 22 0:52 / /home/me/far\\040away rw shared:9 master:2 - fuse.sshfs me@far: rw\n"
+      "41 22 0:53 / /other rw - overlay overlay rw\n"
+      "broken\n\n";
+  EXPECT_FALSE(is_served_by_process(kMounts, makedev(8, 1)));
+  EXPECT_TRUE(is_served_by_process(kMounts, makedev(0, 52)));
+  EXPECT_FALSE(is_served_by_process(kMounts, makedev(0, 53)));
+  EXPECT_FALSE(is_served_by_process(kMounts, makedev(0, 5)));
+  EXPECT_FALSE(is_served_by_process("", makedev(0, 52)));
+  // A /proc that says so of the device of an ordinary file.
+  const std::string path = write("a", make_elf("0123456789"));
+  const MappedFile file = file_at(path);
+  const TestProc proc;
+  fs::create_directory(proc.root() + "/self");
+  write_text(proc.root() + "/self/mountinfo", fmt::format("22 1 {}:{} / / rw - fuse x rw\n",
+                                                          major(file.device), minor(file.device)));
+  ModuleRegistry registry({.proc_root = proc.root()});
+  EXPECT_FALSE(registry.acquire(file));
+  EXPECT_EQ(registry.counters().not_opened + registry.counters().served_by_process, 1);
+}
+
 TEST_F(ModuleRegistryTest, AFileThatIsNoElfFileHasAModuleUnlessOnlyThoseAreWanted) {
   const std::string path = write("a", "#!/bin/sh\n");
   EXPECT_FALSE(registry_.acquire(file_at(path), /*only_elf=*/true));

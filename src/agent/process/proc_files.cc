@@ -162,7 +162,7 @@ Result<std::string> ProcDir::read(const char* name, size_t max_bytes) const {
 }
 
 Result<std::string> ProcDir::read_link(const char* name) const {
-  std::array<char, PATH_MAX> buffer;
+  std::array<char, PATH_MAX> buffer{};
   const ssize_t got = ::readlinkat(fd_.get(), name, buffer.data(), buffer.size());
   if (got < 0) return proc_error(name, errno);
   return std::string(buffer.data(), static_cast<size_t>(got));
@@ -172,7 +172,7 @@ Result<uint64_t> ProcDir::read_maps(const std::function<void(const ProcMapping&)
   const UniqueFd fd(::openat(fd_.get(), "maps", O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) return proc_error("maps", errno);
   MapsParser parser(callback);
-  std::array<char, 32 * 1024> buffer;
+  std::array<char, 32 * 1024> buffer{};
   while (true) {
     const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;

@@ -231,6 +231,7 @@ void ProcessTable::on(const ForkEvent& event) {
   }
   // Before the child is added: that may make room by forgetting a process that has ended.
   Tracked* parent = living(event.parent_pid);
+  if (parent == nullptr) parent = discover(event.parent_pid);
   // The child may be gone before anyone reads its mappings: the parent's are the same.
   if (parent != nullptr && !parent->is_read) repair(*parent);
   Tracked* child = add(event.pid, event.time_ns);
@@ -374,6 +375,7 @@ const CodeMapping* ProcessTable::find(uint32_t pid, uint64_t address, uint64_t t
 ProcessTable::Snapshot ProcessTable::mappings(uint32_t pid) {
   Tracked* process = living(pid);
   if (process == nullptr) process = discover(pid);
+  if (process == nullptr) process = at_time(pid, UINT64_MAX);
   if (process == nullptr) return {};
   if (!process->is_read || process->loss_generation != loss_generation_) repair(*process);
   return {process->version, process->spaces.back().mappings->alive()};

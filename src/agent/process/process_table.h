@@ -79,7 +79,8 @@ class ProcessTable {
   const CodeMapping* find(uint32_t pid, uint64_t address, uint64_t time_ns);
 
   // Executable mappings of a process now, by address: what the kernel side gets. The version is
-  // another after every change. Valid until the next call that is not const.
+  // another after every change. Of a process that ended not long ago, those of its end. Valid until
+  // the next call that is not const.
   struct Snapshot {
     uint64_t version = 0;
     std::span<const CodeMapping> mappings;

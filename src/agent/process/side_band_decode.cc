@@ -3,10 +3,25 @@
 #include <linux/perf_event.h>
 #include <sys/sysmacros.h>
 
+#include <cstddef>
 #include <cstring>
 
 namespace vesta {
 namespace {
+
+// How PERF_RECORD_MMAP2 tells which file it is; PERF_RECORD_MISC_MMAP_BUILD_ID says which.
+struct FileField {
+  uint32_t major;
+  uint32_t minor;
+  uint64_t inode;
+  uint64_t generation;
+};
+struct BuildIdField {
+  uint8_t size;
+  uint8_t reserved[3];
+  char bytes[20];
+};
+static_assert(sizeof(FileField) == 24 && sizeof(BuildIdField) == 24);
 
 // The fixed part of PERF_RECORD_MMAP2; a path follows.
 struct Mmap2Body {
@@ -15,19 +30,7 @@ struct Mmap2Body {
   uint64_t address;
   uint64_t length;
   uint64_t file_offset;
-  union {
-    struct {
-      uint32_t major;
-      uint32_t minor;
-      uint64_t inode;
-      uint64_t generation;
-    } file;
-    struct {
-      uint8_t size;
-      uint8_t reserved[3];
-      char bytes[20];
-    } build_id;
-  };
+  char file[24];
   uint32_t prot;
   uint32_t flags;
 };
@@ -80,7 +83,7 @@ std::string_view padded_text(std::string_view bytes) {
 }
 
 bool decode_mmap(std::string_view body, uint16_t misc, uint64_t time_ns, SideBandEvent& out) {
-  Mmap2Body raw;
+  Mmap2Body raw{};
   const std::string_view whole = body;
   if (!take(body, raw)) return false;
   if (raw.length == 0 || raw.address + raw.length < raw.address) return false;
@@ -95,19 +98,23 @@ bool decode_mmap(std::string_view body, uint16_t misc, uint64_t time_ns, SideBan
   event.flags = raw.flags;
   event.path = padded_text(body);
   if ((misc & PERF_RECORD_MISC_MMAP_BUILD_ID) != 0) {
-    const size_t size = raw.build_id.size;
-    if (size > sizeof(raw.build_id.bytes)) return false;
-    event.build_id = whole.substr(offsetof(Mmap2Body, build_id.bytes), size);
+    BuildIdField field{};
+    std::memcpy(&field, raw.file, sizeof(field));
+    if (field.size > sizeof(field.bytes)) return false;
+    event.build_id =
+        whole.substr(offsetof(Mmap2Body, file) + offsetof(BuildIdField, bytes), field.size);
   } else {
-    event.device = makedev(raw.file.major, raw.file.minor);
-    event.inode = raw.file.inode;
+    FileField field{};
+    std::memcpy(&field, raw.file, sizeof(field));
+    event.device = makedev(field.major, field.minor);
+    event.inode = field.inode;
   }
   out = event;
   return true;
 }
 
 bool decode_ksymbol(std::string_view body, uint64_t time_ns, SideBandEvent& out) {
-  KsymbolBody raw;
+  KsymbolBody raw{};
   if (!take(body, raw)) return false;
   KsymbolEvent event;
   event.time_ns = time_ns;
@@ -123,7 +130,7 @@ bool decode_ksymbol(std::string_view body, uint64_t time_ns, SideBandEvent& out)
 }  // namespace
 
 std::string_view next_perf_record(std::string_view& bytes) {
-  perf_event_header header;
+  perf_event_header header{};
   if (bytes.size() < sizeof(header)) return {};
   std::memcpy(&header, bytes.data(), sizeof(header));
   if (header.size < sizeof(header) || header.size > bytes.size()) return {};
@@ -133,7 +140,7 @@ std::string_view next_perf_record(std::string_view& bytes) {
 }
 
 SideBandDecode decode_side_band(std::string_view record, SideBandEvent& out) {
-  perf_event_header header;
+  perf_event_header header{};
   std::string_view body = record;
   uint64_t time_ns = 0;
   if (!take(body, header) || body.size() < sizeof(time_ns)) return SideBandDecode::kDamaged;

@@ -33,8 +33,8 @@ struct ProcessTable::Tracked : Process {
   uint64_t rescan_interval_ns = 0;
 
   const Space* space_at(uint64_t time_ns) const {
-    for (auto it = spaces.rbegin(); it != spaces.rend(); ++it) {
-      if (it->start_ns <= time_ns) return &*it;
+    for (size_t i = spaces.size(); i-- > 0;) {
+      if (spaces[i].start_ns <= time_ns) return &spaces[i];
     }
     return nullptr;
   }

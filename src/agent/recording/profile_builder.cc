@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "agent/recording/unwind_result.h"
 #include "base/hash.h"
@@ -46,6 +47,7 @@ void ProfileBuilder::add_sample(const ResolvedSample& sample, std::span<const Co
   named_frames_ += named;
   ++sample_count_;
   ++results_[sample.result];
+  ++sampled_processes_[sample.process];
   if (sample.result != VESTA_UNWIND_NO_USER) {
     ++user_stacks_;
     if (sample.result == VESTA_UNWIND_COMPLETE) ++whole_stacks_;
@@ -156,12 +158,41 @@ void ProfileBuilder::add_loss(std::string_view reason, uint64_t count) {
   if (count != 0) losses_.push_back({dictionary_.string(reason), count});
 }
 
+// Readers of pprof take the first mapping for the program itself.
+void ProfileBuilder::put_program_first() {
+  if (options_.process_frames) return;
+  const auto busiest =
+      std::max_element(sampled_processes_.begin(), sampled_processes_.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto process =
+      busiest == sampled_processes_.end() ? processes_.end() : processes_.find(busiest->first);
+  if (process == processes_.end()) return;
+  const StringId executable = dictionary_.string(process->second->executable);
+  Dictionary& dictionary = dictionary_.dictionary();
+  std::vector<Mapping>& mappings = dictionary.mappings;
+  const auto program = std::find_if(
+      mappings.begin() + 1, mappings.end(),
+      [&](const Mapping& mapping) { return mapping.file && mapping.file == executable; });
+  if (program == mappings.end()) return;
+  const MappingId first(1);
+  const MappingId other(static_cast<size_t>(program - mappings.begin()));
+  std::swap(mappings[first.index()], *program);
+  for (Location& location : dictionary.locations) {
+    if (location.mapping == first) {
+      location.mapping = other;
+    } else if (location.mapping == other) {
+      location.mapping = first;
+    }
+  }
+}
+
 ProfileBatch ProfileBuilder::finish(int64_t start_unix_ns, int64_t duration_ns) {
   for (size_t result = 0; result < results_.size(); ++result) {
     const auto code = static_cast<vesta_unwind_result>(result);
     if (is_whole(code)) continue;
     add_loss(fmt::format("incomplete stack: {}", unwind_result_name(code)), results_[result]);
   }
+  put_program_first();
   Profile profile;
   profile.name = dictionary_.string("process_cpu");
   profile.sample_types = {{dictionary_.string("samples"), dictionary_.string("count")},

@@ -76,6 +76,7 @@ class ProfileBuilder {
   MappingId mapping_of(const CodeAddress& address);
   LabelSetId labels_of(const ResolvedSample& sample);
   LocationId marker(std::string_view name);
+  void put_program_first();
 
   Symbolizer& symbolizer_;
   const ProfileBuilderOptions options_;
@@ -85,6 +86,7 @@ class ProfileBuilder {
   std::unordered_map<CodeAddress, Place, CodeAddressHash> places_;
   std::unordered_map<ThreadKey, LabelSetId, ThreadKeyHash> label_sets_;
   std::unordered_map<uint32_t, std::shared_ptr<const SampledProcess>> processes_;
+  std::unordered_map<uint32_t, uint64_t> sampled_processes_;  // samples of each
   std::array<uint64_t, VESTA_UNWIND_RESULTS> results_{};
   std::vector<Loss> losses_;
   std::vector<LocationId> stack_;    // scratch

@@ -90,6 +90,7 @@ void Recording::Parts::drain_side_band() {
   side_band->drain([this](const SideBandEvent& event) {
     processes->apply(event);
     if (const auto* symbol = std::get_if<KsymbolEvent>(&event)) resolver->add(*symbol);
+    if (const auto* fork = std::get_if<ForkEvent>(&event)) resolver->note_fork(*fork);
   });
   resolver->publish_changes();
 }
@@ -203,8 +204,11 @@ Result<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& opti
   parts->kernel_processes.emplace(parts->sampler->maps());
   parts->loader = std::make_unique<TableLoader>(
       &*parts->kernel_tables, parts->cache ? &*parts->cache : nullptr, options.tables);
-  parts->resolver = std::make_unique<SampleResolver>(
-      *parts->processes, parts->registry, *parts->loader, parts->slots, &*parts->kernel_processes);
+  SampleResolverOptions resolving;
+  resolving.targets = options.pids;
+  parts->resolver =
+      std::make_unique<SampleResolver>(*parts->processes, parts->registry, *parts->loader,
+                                       parts->slots, &*parts->kernel_processes, resolving);
   ProfileBuilderOptions building;
   building.per_thread = options.per_thread;
   building.process_frames = options.process_frames;
@@ -222,6 +226,7 @@ Result<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& opti
       return Error{ErrorCode::kIo, "cannot wait for events of the kernel", ""};
   }
   parts->processes->scan();
+  parts->resolver->begin();
   parts->start_unix_ns = clock_ns(CLOCK_REALTIME);
   parts->sampling_ns = monotonic_ns();
   VESTA_TRY(parts->sampler->start());

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include <shared/sample.h>
 #include "agent/process/module_registry.h"
 #include "agent/process/process_table.h"
-#include "shared/sample.h"
 
 namespace vesta {
 

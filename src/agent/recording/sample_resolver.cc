@@ -27,7 +27,8 @@ SampleResolver::SampleResolver(ProcessTable& processes, ModuleRegistry& modules,
       loader_(loader),
       slots_(slots),
       kernel_(kernel),
-      options_(options) {}
+      options_(options),
+      targets_(options.targets.begin(), options.targets.end()) {}
 
 void SampleResolver::add(const SampleRecord& record) {
   const auto published = published_.find(record.head.pid);
@@ -46,31 +47,33 @@ void SampleResolver::add(const SampleRecord& record) {
   }
   const auto* begin = reinterpret_cast<const char*>(&record.head);
   const char* end = record.stack.data() + record.stack.size();
-  const auto bytes = static_cast<uint64_t>(end - begin);
+  uint64_t bytes = static_cast<uint64_t>(end - begin);
+  for (const StackPiece& piece : record.more_stack) bytes += piece.bytes.size();
   if (waiting_bytes_ + bytes > options_.max_waiting_bytes) {
     ++statistics_.waiting_dropped;
     append(record, stack.user_frames, stack.result);
     return;
   }
   waiting_bytes_ += bytes;
-  waiting_.emplace_back(begin, end);
+  waiting_.push_back({{begin, end}, {record.more_stack.begin(), record.more_stack.end()}});
 }
 
 void SampleResolver::retry() {
-  std::deque<std::vector<char>> records;
+  std::deque<Waiting> records;
   records.swap(waiting_);
   waiting_bytes_ = 0;
   // What still lacks a table goes back into waiting_, in order.
-  for (const std::vector<char>& bytes : records)
-    (void)parse_sample(bytes, [this](const SampleRecord& record) { add(record); });
+  for (const Waiting& waiting : records)
+    (void)parse_sample(waiting.record, waiting.more_stack,
+                       [this](const SampleRecord& record) { add(record); });
 }
 
 void SampleResolver::give_up_waiting() {
-  std::deque<std::vector<char>> records;
+  std::deque<Waiting> records;
   records.swap(waiting_);
   waiting_bytes_ = 0;
-  for (const std::vector<char>& bytes : records) {
-    (void)parse_sample(bytes, [this](const SampleRecord& record) {
+  for (const Waiting& waiting : records) {
+    (void)parse_sample(waiting.record, waiting.more_stack, [this](const SampleRecord& record) {
       const Stack stack = finish_stack(record);
       append(record, stack.user_frames, stack.result);
     });
@@ -82,6 +85,8 @@ class SampleResolver::Target : public UnwindTarget {
  public:
   Target(SampleResolver& owner, const SampleRecord& record) : owner_(owner), head_(record.head) {
     memory_.add(head_.resume.sp, {record.stack.data(), record.stack.size()});
+    for (const StackPiece& piece : record.more_stack)
+      memory_.add(piece.address, {piece.bytes.data(), piece.bytes.size()});
   }
 
   bool needs_table() const { return needs_table_; }
@@ -215,9 +220,34 @@ void SampleResolver::publish_changes() {
   for (const uint32_t pid : gone_) {
     unpublish(pid);
     known_processes_.erase(pid);
+    targets_.erase(pid);
   }
   for (const uint32_t pid : changed_) {
-    if (published_.contains(pid)) publish(pid);
+    if (published_.contains(pid) || targets_.contains(pid)) publish(pid);
+    if (options_.targets.empty() || targets_.contains(pid)) request_tables(pid);
+  }
+}
+
+void SampleResolver::note_fork(const ForkEvent& event) {
+  if (event.pid != event.parent_pid && targets_.contains(event.parent_pid))
+    targets_.insert(event.pid);
+}
+
+void SampleResolver::begin() {
+  changed_.clear();
+  gone_.clear();
+  processes_.take_changes(changed_, gone_);
+  for (const uint32_t pid : targets_) {
+    publish(pid);
+    request_tables(pid);
+  }
+}
+
+void SampleResolver::request_tables(uint32_t pid) {
+  for (const CodeMapping& mapping : processes_.mappings(pid).mappings) {
+    if (!mapping.module) continue;
+    if (const auto module = modules_.module(mapping.module))
+      (void)loader_.get(module, slots_.find(mapping.module));
   }
 }
 

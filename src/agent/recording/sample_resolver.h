@@ -23,6 +23,9 @@
 namespace vesta {
 
 struct SampleResolverOptions {
+  // Processes that are known to be of interest have everything in the kernel before their first
+  // sample; of others, a program that starts has at least its tables built.
+  std::vector<uint32_t> targets;
   uint64_t max_waiting_bytes = 64ULL << 20;  // of records whose tables are on their way
 };
 
@@ -41,8 +44,14 @@ class SampleResolver {
   void give_up_waiting();
   bool is_waiting() const { return !waiting_.empty(); }
 
-  // Brings the kernel's copy of mappings up to date with the process table.
+  // A child of a target is one, too.
+  void note_fork(const ForkEvent& event);
+  // Brings the kernel's copy of mappings up to date with the process table, and has tables built
+  // for new mappings.
   void publish_changes();
+  // After the first scan: what was there before is of interest only when it is sampled, unless it
+  // is a target.
+  void begin();
 
   ResolvedSamples take();
 
@@ -78,6 +87,7 @@ class SampleResolver {
   void note_module(ModuleId module);
   void publish(uint32_t pid);
   void unpublish(uint32_t pid);
+  void request_tables(uint32_t pid);
   bool make_room_for_process(uint32_t keep);
 
   ProcessTable& processes_;
@@ -87,7 +97,11 @@ class SampleResolver {
   KernelProcessMap* const kernel_;
   const SampleResolverOptions options_;
 
-  std::deque<std::vector<char>> waiting_;  // records as they came
+  struct Waiting {
+    std::vector<char> record;  // as it came
+    std::vector<StackPiece> more_stack;
+  };
+  std::deque<Waiting> waiting_;
   uint64_t waiting_bytes_ = 0;
   ResolvedSamples out_;
   std::unordered_set<ModuleId> told_modules_;
@@ -97,6 +111,7 @@ class SampleResolver {
   };
   std::unordered_map<uint32_t, KnownProcess> known_processes_;
   uint32_t last_process_index_ = 0;
+  std::unordered_set<uint32_t> targets_;
   std::unordered_map<uint32_t, Published> published_;
   std::list<uint32_t> published_order_;  // longest without a sample first
   std::vector<uint32_t> changed_;        // scratch

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "shared/sample.h"
+#include <shared/sample.h>
 
 namespace vesta {
 

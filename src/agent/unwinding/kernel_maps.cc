@@ -2,6 +2,7 @@
 
 #include <bpf/bpf.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,16 +19,16 @@ Error map_error(std::string_view what, int error_number) {
 
 // An inner map with the table's cells in it.
 Result<UniqueFd> make_table(const UnwindTable& table) {
-  LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_INNER_MAP);
-  const auto count = static_cast<uint32_t>(table.cells.size());
+  LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_INNER_MAP | BPF_F_MMAPABLE);
   UniqueFd fd(bpf_map_create(BPF_MAP_TYPE_ARRAY, "vesta_table", sizeof(uint32_t), sizeof(uint64_t),
-                             count, &options));
+                             static_cast<uint32_t>(table.cells.size()), &options));
   if (!fd.valid()) return map_error("create an unwind table in the kernel", errno);
-  std::vector<uint32_t> keys(count);
-  for (uint32_t i = 0; i < count; ++i) keys[i] = i;
-  uint32_t done = count;
-  if (bpf_map_update_batch(fd.get(), keys.data(), table.cells.data(), &done, nullptr) != 0)
-    return map_error("fill an unwind table in the kernel", errno);
+  // A million cells one by one would take longer than building them.
+  void* const mapped =
+      ::mmap(nullptr, table.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  if (mapped == MAP_FAILED) return map_error("fill an unwind table in the kernel", errno);
+  std::memcpy(mapped, table.cells.data(), table.bytes());
+  ::munmap(mapped, table.bytes());
   return fd;
 }
 

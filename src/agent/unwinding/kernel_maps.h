@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include <shared/unwind_table.h>
 #include "base/file.h"
 #include "base/result.h"
-#include "shared/unwind_table.h"
 #include "unwind/unwind_table.h"
 
 namespace vesta {

@@ -38,6 +38,7 @@ struct Plan {
   RecordingOptions recording;
   int64_t duration_ns = 0;  // 0 = until the command ends or Ctrl-C
   std::string output;
+  EncodeOptions encoding;
   std::string what;  // for people
 };
 
@@ -112,6 +113,8 @@ Result<Plan> plan_of(const Arguments& arguments) {
     symbols.debuginfod = std::move(*debuginfod);
   recording.cache_folder = UnwindTableCache::default_folder();
   plan.output = arguments.get("output", kDefaultOutput);
+  // Standard output has no ending to choose a format by.
+  plan.encoding.format = arguments.get("to", plan.output == "-" ? "pprof" : "");
   return plan;
 }
 
@@ -139,16 +142,17 @@ Result<std::string> encode(const ProfileBatch& batch, const FrameProfile& frames
     options.title = plan.what;
     return draw_flamegraph(frames, *picture, options);
   }
-  return encode_for_path(batch, plan.output, {});
+  return encode_for_path(batch, plan.output, plan.encoding);
 }
 
 // Checked before anything is recorded: ten minutes of samples must not end in "no such folder".
-Status check_output(const std::string& path) {
+Status check_output(const Plan& plan) {
+  const std::string& path = plan.output;
   if (path == "-") return {};
   if (picture_format_for_path(path) == nullptr) {
     ProfileBatch probe;
     probe.profiles.emplace_back();
-    auto encoded = encode_for_path(probe, path, {});
+    auto encoded = encode_for_path(probe, path, plan.encoding);
     if (!encoded.ok() && encoded.error().code == ErrorCode::kUsage)
       return std::move(encoded).error();
   }
@@ -216,7 +220,7 @@ Status serve(const FrameProfile& frames, const Plan& plan, Console& console) {
 
 Result<int> run(const Arguments& arguments, Console& console) {
   VESTA_ASSIGN(Plan plan, plan_of(arguments));
-  VESTA_TRY(check_output(plan.output));
+  VESTA_TRY(check_output(plan));
   std::optional<ChildProcess> child;
   if (!arguments.positional.empty()) {
     VESTA_ASSIGN(ChildProcess prepared, ChildProcess::prepare(arguments.positional));
@@ -278,6 +282,8 @@ Command record_command() {
                   {"output", 'o', "FILE",
                    fmt::format("where to write (default: {}); the ending chooses the format: {}",
                                kDefaultOutput, writable_endings())},
+                  {"to", 0, "FORMAT", "format to write when the ending does not tell",
+                   writable_format_names()},
                   {"no-kernel", 0, "", "leave out what happens inside the kernel"},
                   {"per-thread", 0, "", "keep threads apart, by the labels thread and tid"},
                   {"open", 0, "", "serve the flame graph on this machine and print its address"},

@@ -14,7 +14,7 @@ namespace {
 // unfolds into 2^60 bytes; leaving by longjmp is the only way to stop the unfolding.
 struct BoundedOutput {
   std::string text;
-  std::jmp_buf give_up;
+  std::jmp_buf give_up = {};
 };
 
 // The Rust demangler holds memory only while it prints an identifier in Punycode. What unfolds

@@ -128,11 +128,11 @@ TEST(Demangle, SurvivesDeepNesting) {
 
 TEST(Demangle, GivesUpOnNamesThatUnfoldWithoutEnd) {
   // Each substitution is a pair of the one before: 2^60 leaves.
-  const char kDigits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  const std::string_view digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
   std::string cpp = "_Z1f1aIiiE";
   for (int level = 0; level < 30; ++level) {
-    const std::string last = std::string("S") + kDigits[level] + "_";
-    cpp += "S_I" + last + last + "E";
+    const std::string last{'S', digits[level], '_'};
+    cpp.append("S_I").append(last).append(last).append("E");
   }
   EXPECT_EQ(demangle(cpp, DemangleStyle::kFull), cpp);
 
@@ -140,11 +140,11 @@ TEST(Demangle, GivesUpOnNamesThatUnfoldWithoutEnd) {
   std::string rust = "_RINvC1a1b";
   std::vector<size_t> starts;
   const auto base62 = [](size_t value) {
-    const std::string digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const std::string_view base = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     if (value == 0) return std::string("_");
     std::string text;
     for (--value;; value /= 62) {
-      text.insert(text.begin(), digits[value % 62]);
+      text.insert(text.begin(), base[value % 62]);
       if (value < 62) break;
     }
     return text + "_";
@@ -154,7 +154,7 @@ TEST(Demangle, GivesUpOnNamesThatUnfoldWithoutEnd) {
   for (int level = 0; level < 60; ++level) {
     const std::string last = "B" + base62(starts.back());
     starts.push_back(rust.size() - 2);
-    rust += "T" + last + last + "E";
+    rust.append("T").append(last).append(last).append("E");
   }
   rust += "E";
   EXPECT_EQ(demangle(rust, DemangleStyle::kFull), rust);

@@ -133,9 +133,8 @@ size_t suffix_bytes(std::string_view text) {
   for (const CompilerSuffix& suffix : kCompilerSuffixes) {
     if (!text.starts_with(suffix.name)) continue;
     size_t at = suffix.name.size();
-    size_t digits = at;
     if (at < text.size() && text[at] == '.') {
-      digits = at + 1;
+      size_t digits = at + 1;
       while (digits < text.size() && is_digit(text[digits])) ++digits;
       if (digits > at + 1) at = digits;
     }

@@ -29,9 +29,6 @@ Result<std::unique_ptr<DwarfFile>> DwarfFile::open(std::shared_ptr<const ElfFile
   dwarf->file_ = std::move(file);
   dwarf->find_alternate_ = std::move(find_alternate);
   dwarf->unpacked_left_ = max_unpacked_bytes;
-  if (dwarf->file_->type() == ET_REL) {
-    return Error{ErrorCode::kUnsupported, "DWARF of an object file needs relocation", {}};
-  }
   VESTA_TRY(dwarf->load(".debug_info", dwarf->info_, true));
   VESTA_TRY(dwarf->load(".debug_abbrev", dwarf->abbreviations_, true));
   VESTA_TRY(dwarf->load(".debug_str", dwarf->strings_, false));
@@ -177,8 +174,14 @@ void DwarfFile::read_first_die(DwarfUnit& unit) {
   if (const auto known = tables_.find(unit.abbreviations); known != tables_.end()) {
     table = known->second;
   } else {
+    // Usually the first of its table. Units that all search a long one end the reading of units.
+    constexpr uint64_t kFree = 4096;
+    if (search_budget_ == 0) return;
     table = std::make_shared<const AbbreviationTable>(
         AbbreviationTable::read_until(abbreviations_, unit.abbreviations, code));
+    if (const uint64_t cost = table->memory_bytes(); cost > kFree) {
+      search_budget_ -= std::min(search_budget_, cost);
+    }
   }
   const Abbreviation* abbreviation = table->find(code);
   if (abbreviation == nullptr) return;

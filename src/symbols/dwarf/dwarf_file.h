@@ -91,6 +91,10 @@ class DwarfFile {
   // The unit that holds a DIE.
   bool unit_of(uint64_t die, DwarfUnit& unit);
   std::shared_ptr<const AbbreviationTable> abbreviations(const DwarfUnit& unit);
+  // Whether that would be cheap.
+  bool has_abbreviations(const DwarfUnit& unit) const {
+    return tables_.contains(unit.abbreviations);
+  }
 
   // Reads past a DIE's attributes.
   void read_die(DwarfCursor& cursor, const DwarfUnit& unit, const AbbreviationTable& table,
@@ -102,9 +106,11 @@ class DwarfFile {
 
   std::string_view string(const DwarfUnit& unit, const DwarfValue& value);
   bool address(const DwarfUnit& unit, const DwarfValue& value, uint64_t& out) const;
-  // Calls `take(start, end)` until it returns false. At most a million times.
+  // Calls `take(start, end)` until it returns false. Reads at most `budget` entries and takes what
+  // it read off: hostile DIEs may all name one long list.
   using TakeRange = std::function<bool(uint64_t, uint64_t)>;
-  void for_each_range(const DwarfUnit& unit, const DieFields& die, const TakeRange& take) const;
+  void for_each_range(const DwarfUnit& unit, const DieFields& die, uint64_t& budget,
+                      const TakeRange& take) const;
 
   // Where a reference leads: offset in .debug_info, of the alternate file if so said.
   struct Reference {
@@ -119,8 +125,10 @@ class DwarfFile {
   bool read_header(uint64_t offset, DwarfUnit& unit) const;
   void read_first_die(DwarfUnit& unit);
   bool indexed_address(const DwarfUnit& unit, uint64_t index, uint64_t& out) const;
-  void old_ranges(const DwarfUnit& unit, uint64_t offset, const TakeRange& take) const;
-  void range_list(const DwarfUnit& unit, const DwarfValue& value, const TakeRange& take) const;
+  void old_ranges(const DwarfUnit& unit, uint64_t offset, uint64_t& budget,
+                  const TakeRange& take) const;
+  void range_list(const DwarfUnit& unit, const DwarfValue& value, uint64_t& budget,
+                  const TakeRange& take) const;
 
   std::shared_ptr<const ElfFile> file_;
   FindAlternate find_alternate_;
@@ -137,6 +145,7 @@ class DwarfFile {
   std::vector<uint64_t> units_;
   std::unordered_map<uint64_t, std::shared_ptr<const AbbreviationTable>> tables_;
   size_t table_bytes_ = 0;
+  uint64_t search_budget_ = 512ULL << 20;  // see read_first_die()
 };
 
 // A string in a string section; empty when it does not end within reason.

@@ -3,19 +3,14 @@
 #include "symbols/dwarf/dwarf_file.h"
 
 namespace vesta {
-namespace {
 
-constexpr int kMaxRanges = 1'000'000;
-
-}  // namespace
-
-void DwarfFile::for_each_range(const DwarfUnit& unit, const DieFields& die,
+void DwarfFile::for_each_range(const DwarfUnit& unit, const DieFields& die, uint64_t& budget,
                                const TakeRange& take) const {
   if (die.ranges) {
     if (unit.version >= 5) {
-      range_list(unit, die.ranges, take);
+      range_list(unit, die.ranges, budget, take);
     } else {
-      old_ranges(unit, die.ranges.number, take);
+      old_ranges(unit, die.ranges.number, budget, take);
     }
     return;
   }
@@ -26,11 +21,12 @@ void DwarfFile::for_each_range(const DwarfUnit& unit, const DieFields& die,
   if (end > start) take(start, end);
 }
 
-void DwarfFile::old_ranges(const DwarfUnit& unit, uint64_t offset, const TakeRange& take) const {
+void DwarfFile::old_ranges(const DwarfUnit& unit, uint64_t offset, uint64_t& budget,
+                           const TakeRange& take) const {
   DwarfCursor cursor(ranges_, offset);
   const uint64_t select_base = unit.address_size == 8 ? ~0ULL : 0xFFFFFFFFULL;
   uint64_t base = unit.low_pc;
-  for (int i = 0; i < kMaxRanges; ++i) {
+  for (; budget > 0; --budget) {
     const uint64_t start = cursor.unsigned_of(unit.address_size);
     const uint64_t end = cursor.unsigned_of(unit.address_size);
     if (!cursor.ok() || (start == 0 && end == 0)) return;
@@ -42,7 +38,7 @@ void DwarfFile::old_ranges(const DwarfUnit& unit, uint64_t offset, const TakeRan
   }
 }
 
-void DwarfFile::range_list(const DwarfUnit& unit, const DwarfValue& value,
+void DwarfFile::range_list(const DwarfUnit& unit, const DwarfValue& value, uint64_t& budget,
                            const TakeRange& take) const {
   uint64_t offset = value.number;
   if (value.form == dw::kRnglistx) {
@@ -53,7 +49,7 @@ void DwarfFile::range_list(const DwarfUnit& unit, const DwarfValue& value,
   }
   DwarfCursor cursor(range_lists_, offset);
   uint64_t base = unit.low_pc;
-  for (int i = 0; i < kMaxRanges; ++i) {
+  for (; budget > 0; --budget) {
     const uint8_t kind = cursor.u8();
     uint64_t start = 0, end = 0;
     bool usable = true;

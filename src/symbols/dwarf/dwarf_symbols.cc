@@ -8,6 +8,8 @@ namespace vesta {
 namespace {
 
 constexpr size_t kMaxUnitRanges = 16'000'000;
+// Entries of range lists that are read to find the units' ranges.
+constexpr uint64_t kRangeEntries = 64'000'000;
 
 // The lowest address of code. Tables keep 32-bit distances from it; no program has more code.
 uint64_t lowest_code_address(const ElfFile& file) {
@@ -33,6 +35,10 @@ DwarfSymbols::~DwarfSymbols() = default;
 Result<std::unique_ptr<DwarfSymbols>> DwarfSymbols::open(std::shared_ptr<const ElfFile> file,
                                                          Options options) {
   std::unique_ptr<DwarfSymbols> symbols(new DwarfSymbols);
+  // What dwz makes for several files to share is of this type as well, but is not opened here.
+  if (file->type() == ET_REL) {
+    return Error{ErrorCode::kUnsupported, "DWARF of an object file needs relocation", {}};
+  }
   symbols->base_ = lowest_code_address(*file);
   VESTA_ASSIGN(symbols->file_, DwarfFile::open(std::move(file), std::move(options.find_alternate),
                                                options.max_unpacked_bytes));
@@ -58,13 +64,14 @@ void DwarfSymbols::index_units() {
   std::vector<Interval> intervals;
   std::vector<bool> known(offsets.size() + 1, true);
   bool complete = true;
+  uint64_t budget = kRangeEntries;
   DwarfUnit unit;
   for (uint32_t i = 0; i < offsets.size(); ++i) {
     if (!file_->read_unit(offsets[i], unit)) continue;
     if (unit.tag != dw::kCompileUnit && unit.tag != dw::kSkeletonUnit) continue;
     const size_t before = intervals.size();
     bool says = false;
-    file_->for_each_range(unit, unit.ranges, [&](uint64_t start, uint64_t end) {
+    file_->for_each_range(unit, unit.ranges, budget, [&](uint64_t start, uint64_t end) {
       says = true;
       add_range(start, end, i + 1, intervals);
       return intervals.size() < kMaxUnitRanges;
@@ -117,12 +124,20 @@ DwarfSymbols::Answer DwarfSymbols::lookup(uint64_t address, std::vector<SourceFr
   const auto inside = static_cast<uint32_t>(address - base_);
   const uint32_t unit = units_.find(inside);
   if (unit == 0) return Answer::kNothing;
+  if (table_bytes_ > options_.max_table_bytes) evict(unit);
   UnitTable& found = table(unit);
-  if (found.lookup(inside, frames)) return Answer::kFrames;
-  SourceFrame frame;
-  if (!found.find_line(inside, frame)) return Answer::kNothing;
-  frames.push_back(frame);
-  return Answer::kLine;
+  Answer answer = Answer::kFrames;
+  if (!found.lookup(inside, frames)) {
+    SourceFrame frame;
+    answer = found.find_line(inside, frame) ? Answer::kLine : Answer::kNothing;
+    if (answer == Answer::kLine) frames.push_back(frame);
+  }
+  // Tables grow by the paths that they put together.
+  Slot& slot = slots_[unit];
+  const size_t bytes = found.memory_bytes();
+  table_bytes_ += bytes - slot.bytes;
+  slot.bytes = bytes;
+  return answer;
 }
 
 UnitTable& DwarfSymbols::table(uint32_t unit) {
@@ -148,7 +163,7 @@ UnitTable& DwarfSymbols::table(uint32_t unit) {
 void DwarfSymbols::evict(uint32_t keep) {
   std::ranges::sort(resident_, std::greater<>(),
                     [this](uint32_t unit) { return slots_[unit].last_used; });
-  while (resident_.size() > 1 && table_bytes_ > options_.max_table_bytes / 4 * 3) {
+  while (!resident_.empty() && table_bytes_ > options_.max_table_bytes / 4 * 3) {
     const uint32_t oldest = resident_.back();
     if (oldest == keep) return;
     resident_.pop_back();

@@ -10,7 +10,8 @@ namespace {
 
 constexpr uint32_t kGap = ~0U;
 constexpr size_t kMaxFiles = 1'000'000;
-constexpr size_t kMaxPath = 16 * 1024;
+constexpr size_t kMaxPath = 4096;
+constexpr size_t kMaxPathBytes = 4UL << 20;
 
 }  // namespace
 
@@ -312,6 +313,13 @@ std::string_view LineTable::file_name(uint32_t index) {
   path.append(folder).append("/").append(file.name);
   path_bytes_ += path.size() + sizeof(std::string);
   return file.path = paths_.emplace_back(std::move(path));
+}
+
+void LineTable::trim() {
+  if (path_bytes_ <= kMaxPathBytes) return;
+  for (File& file : files_) file.path = {};
+  paths_.clear();
+  path_bytes_ = 0;
 }
 
 size_t LineTable::memory_bytes() const {

@@ -28,8 +28,11 @@ class LineTable {
   // False when no row covers the address.
   bool find(uint32_t address, Place& place) const;
 
-  // The path of a file as the compiler saw it; empty when the number is out of range.
+  // The path of a file as the compiler saw it; empty when the number is out of range. Views live
+  // until the next call of trim().
   std::string_view file_name(uint32_t index);
+  // Forgets paths when they have become many.
+  void trim();
 
   size_t rows() const { return rows_.size(); }
   size_t memory_bytes() const;

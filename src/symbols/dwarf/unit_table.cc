@@ -15,7 +15,10 @@ constexpr size_t kMaxQualifiedName = 4096;
 constexpr int kMaxScopes = 64;
 // What names may cost beside the pass itself, in bytes and attributes looked at: hostile references
 // could else make each DIE as dear as the whole section.
-constexpr uint64_t kNameWork = 256ULL << 20;
+constexpr uint64_t kNameWork = 16ULL << 20;
+constexpr uint64_t kNameWorkForByte = 8;
+// Entries of range lists, beside one for each byte of the unit.
+constexpr uint64_t kRangeEntries = 4'000'000;
 
 }  // namespace
 
@@ -24,7 +27,12 @@ class UnitTableBuilder {
  public:
   UnitTableBuilder(DwarfFile& file, const DwarfUnit& unit, uint64_t base,
                    const UnitTable::Limits& limits)
-      : file_(file), unit_(unit), base_(base), limits_(limits) {}
+      : file_(file),
+        unit_(unit),
+        base_(base),
+        limits_(limits),
+        range_budget_(kRangeEntries + (unit.end - unit.offset)),
+        work_(kNameWork + kNameWorkForByte * (unit.end - unit.offset)) {}
 
   UnitTable build() {
     table_.nodes_.push_back({});
@@ -160,7 +168,7 @@ class UnitTableBuilder {
 
   void add_intervals(const DieFields& fields, uint32_t node, uint32_t depth) {
     current_ = {0, 0, node, depth};
-    file_.for_each_range(unit_, fields, [this](uint64_t start, uint64_t end) {
+    file_.for_each_range(unit_, fields, range_budget_, [this](uint64_t start, uint64_t end) {
       if (start < base_ || end - base_ >= 0xFFFFFFFF) return has_room();
       current_.start = static_cast<uint32_t>(start - base_);
       current_.end = static_cast<uint32_t>(end - base_);
@@ -263,6 +271,9 @@ class UnitTableBuilder {
       last_file_ = nullptr;
       if (!file.unit_of(die, last_unit_)) return false;
       last_file_ = &file;
+      if (!file.has_abbreviations(last_unit_)) {
+        spend(file.abbreviations(last_unit_)->memory_bytes() / 4);
+      }
     }
     unit = last_unit_;
     return true;
@@ -288,6 +299,8 @@ class UnitTableBuilder {
   const DwarfUnit& unit_;
   const uint64_t base_;
   const UnitTable::Limits limits_;
+  uint64_t range_budget_;
+  uint64_t work_;
   std::shared_ptr<const AbbreviationTable> abbreviations_;
   UnitTable table_;
   std::vector<Interval> intervals_;
@@ -297,7 +310,6 @@ class UnitTableBuilder {
   std::vector<std::pair<uint64_t, uint32_t>> scope_of_;  // DIE to scope, by DIE
   std::unordered_map<uint64_t, uint32_t> name_ids_;
   std::vector<DwarfFile::Reference> wanted_{{}};  // by name id; 0 is no name
-  uint64_t work_ = kNameWork;
   DwarfFile* last_file_ = nullptr;
   DwarfUnit last_unit_;
 };
@@ -308,6 +320,7 @@ UnitTable UnitTable::build(DwarfFile& file, const DwarfUnit& unit, uint64_t base
 }
 
 bool UnitTable::lookup(uint32_t address, std::vector<SourceFrame>& frames) {
+  lines_.trim();
   uint32_t node = map_.find(address);
   if (node == 0) return false;
   SourceFrame place;
@@ -316,7 +329,7 @@ bool UnitTable::lookup(uint32_t address, std::vector<SourceFrame>& frames) {
     const Node& at = nodes_[node];
     const Name& name = names_[at.name];
     SourceFrame& frame = frames.emplace_back(place);
-    frame.name = name.size != 0 ? std::string_view(name.text, name.size) : "[inlined]";
+    frame.name = name.size != 0 ? std::string_view(name.text, name.size) : kUnnamed;
     frame.linkage_name = name.linkage != 0 ? frame.name : std::string_view();
     frame.start_line = name.decl_line;
     // Where this one was called is where its caller is.

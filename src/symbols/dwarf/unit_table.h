@@ -18,6 +18,8 @@ namespace vesta {
 
 class UnitTable {
  public:
+  static constexpr std::string_view kUnnamed = "[unnamed]";
+
   struct Limits {
     // Nested inlined calls over this are counted to the one at the limit.
     uint32_t max_inline_depth = 256;
@@ -30,8 +32,9 @@ class UnitTable {
                          const Limits& limits);
 
   // Appends the frames at an address, innermost first. `name` is the linkage name when there is
-  // one, and `linkage_name` is then the same; else `name` is qualified and `linkage_name` empty.
-  // False when no function of the unit covers it.
+  // one, and `linkage_name` is then the same; else `name` is qualified and `linkage_name` empty. A
+  // function whose name cannot be found has kUnnamed.
+  // False when no function of the unit covers it. Views live until the next call.
   bool lookup(uint32_t address, std::vector<SourceFrame>& frames);
   // Only file and line; for units whose functions are elsewhere.
   bool find_line(uint32_t address, SourceFrame& frame);

@@ -16,8 +16,8 @@ constexpr size_t kMaxCandidates = 16;
 // runtime.moduledata in words of 8 bytes, runtime/symtab.go.
 constexpr size_t kModuleNames = 1;
 constexpr size_t kModuleText = 22;
-constexpr size_t kModuleFuncdata1_18 = 38;
-constexpr size_t kModuleFuncdata1_20 = 40;  // two words for coverage counters came before it
+constexpr size_t kModuleFuncdataBefore120 = 38;
+constexpr size_t kModuleFuncdata = 40;  // two words for coverage counters came before it
 constexpr size_t kModuleWords = 41;
 
 struct FoundTable {
@@ -152,7 +152,7 @@ struct ModuleAddresses {
 ModuleAddresses read_module(const ElfFile& file, const Pclntab& table, uint64_t table_address) {
   const RelativeRelocations relocations(file);
   const size_t funcdata =
-      table.version() == PclntabVersion::kGo1_18 ? kModuleFuncdata1_18 : kModuleFuncdata1_20;
+      table.version() == PclntabVersion::kV1_18 ? kModuleFuncdataBefore120 : kModuleFuncdata;
   for (const uint64_t candidate : pointers_to(file, relocations, table_address)) {
     const ModuleWords words = words_at(file, relocations, candidate);
     if (words[kModuleNames] != table_address + table.names_offset()) continue;
@@ -167,7 +167,7 @@ ModuleAddresses read_module(const ElfFile& file, const Pclntab& table, uint64_t 
 Result<GoModule> find_go_module(const ElfFile& file) {
   VESTA_ASSIGN(const FoundTable found, find_table(file));
   VESTA_ASSIGN(Pclntab table, Pclntab::parse(found.bytes));
-  if (table.version() < PclntabVersion::kGo1_18) {
+  if (table.version() < PclntabVersion::kV1_18) {
     const auto first = table.function(0);
     if (!first || !is_code(file, first->entry)) {
       return Error{ErrorCode::kUnsupported,
@@ -175,7 +175,7 @@ Result<GoModule> find_go_module(const ElfFile& file) {
                    "with Go 1.17 or older",
                    "build it with a newer Go, or without -buildmode=pie"};
     }
-    return GoModule{std::move(table), {}};
+    return GoModule{table, {}};
   }
   const ModuleAddresses module = read_module(file, table, found.address);
   uint64_t text = module.text;
@@ -186,7 +186,7 @@ Result<GoModule> find_go_module(const ElfFile& file) {
         ErrorCode::kInvalidInput, "the Go function table does not say where the code is", {}};
   }
   table.set_text_start(text);
-  return GoModule{std::move(table), file.bytes_at(module.funcdata)};
+  return GoModule{table, file.bytes_at(module.funcdata)};
 }
 
 }  // namespace vesta

@@ -16,7 +16,7 @@ constexpr uint8_t kAssemblyFlag = 4;  // Go 1.19 and later
 Result<std::shared_ptr<const GoSymbols>> GoSymbols::open(std::shared_ptr<const ElfFile> file) {
   VESTA_ASSIGN(GoModule module, find_go_module(*file));
   return std::shared_ptr<const GoSymbols>(
-      new GoSymbols(std::move(file), std::move(module.table), module.funcdata));
+      new GoSymbols(std::move(file), module.table, module.funcdata));
 }
 
 bool GoSymbols::inlined_call(const PclntabFunction& function, uint64_t address,
@@ -26,7 +26,7 @@ bool GoSymbols::inlined_call(const PclntabFunction& function, uint64_t address,
   if (!index || *index < 0) return false;
   // runtime.inlinedCall: {id, name, parent pc, start line}; before 1.20 {parent, id, file, line,
   // name, parent pc}.
-  const bool modern = module_table_.version() >= PclntabVersion::kGo1_20;
+  const bool modern = module_table_.version() >= PclntabVersion::kV1_20;
   const uint64_t entry = function.inline_tree + static_cast<uint64_t>(*index) * (modern ? 16 : 20);
   const auto name = go::read<int32_t>(funcdata_, entry + (modern ? 4 : 12));
   const auto parent = go::read<int32_t>(funcdata_, entry + (modern ? 8 : 16));

@@ -58,9 +58,9 @@ struct Table {
 
 // At 0x00-0x0f main.outer, 0x10-0x1f main.mid in it, 0x20-0x2f main.inner in main.mid, then outer.
 inline Table make_table(PclntabVersion version) {
-  const bool modern = version >= PclntabVersion::kGo1_20;
-  const bool has_text = version >= PclntabVersion::kGo1_18;
-  const bool parts = version >= PclntabVersion::kGo1_16;
+  const bool modern = version >= PclntabVersion::kV1_20;
+  const bool has_text = version >= PclntabVersion::kV1_18;
+  const bool parts = version >= PclntabVersion::kV1_16;
 
   std::string pieces(1, '\0');
   const auto piece = [&](const std::string& bytes) {
@@ -68,7 +68,7 @@ inline Table make_table(PclntabVersion version) {
     pieces += bytes;
     return offset;
   };
-  const std::string names = std::string("main.outer\0main.leaf\0main.mid\0main.inner\0", 42);
+  const std::string names = std::string("main.outer\0main.leaf\0main.mid\0main.inner\0", 41);
   const std::string files = std::string("/src/main.go\0/src/asm.s\0", 24);
   const uint32_t outer_sp = piece(pc_values({{0, 4}, {24, 0x38}, {0, 4}}));
   const uint32_t outer_file = piece(pc_values({{0, kOuterBytes}}));
@@ -183,7 +183,7 @@ inline std::string make_program(PclntabVersion version) {
   put_at(data, 8, kRodata);
   put_at(data, 16, kRodata + table.names_offset);
   put_at(data, 8 + size_t{22} * 8, kText);
-  put_at(data, 8 + size_t{version == PclntabVersion::kGo1_18 ? 38U : 40U} * 8, funcdata);
+  put_at(data, 8 + size_t{version == PclntabVersion::kV1_18 ? 38U : 40U} * 8, funcdata);
 
   std::string file;
   Elf64_Ehdr header{};

@@ -1,11 +1,12 @@
 #include "symbols/kernel/kernel_symbols.h"
 
 #include <fcntl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <memory>
 
 #include "base/file.h"
@@ -76,8 +77,9 @@ Status KernelSymbols::refresh() {
   }
   if (table.lines_with_address() == 0) {
     return Error{ErrorCode::kPermission,
-                 options_.kallsyms + " shows no addresses: kernel.kptr_restrict hides them",
-                 "run as root, grant CAP_SYSLOG, or: sysctl -w kernel.kptr_restrict=0"};
+                 options_.kallsyms + " shows no addresses: the kernel hides them from this process",
+                 "run as root or grant CAP_SYSLOG, and see that kernel.kptr_restrict is not 2; "
+                 "vesta doctor tells which it is"};
   }
   if (table.size() == 0) {
     return Error{ErrorCode::kInvalidInput, options_.kallsyms + " holds no functions", {}};

@@ -53,7 +53,7 @@ class KernelSymbols {
   uint64_t now_ns() const;
 
   struct Added {
-    uint64_t size;
+    uint64_t size = 0;
     std::string name;
   };
 

@@ -37,8 +37,8 @@ __attribute__((noinline)) int only_here(int n) {
   Hidden hidden{n};
   return hidden.spin(n) + 1;
 }
-inline int level3(int n) { sink += n; return n * sink + 3; }
-inline int level2(int n) { int r = 0; for (int i = 0; i < n; ++i) r += level3(i + n); return r; }
+inline __attribute__((always_inline)) int level3(int n) { sink += n; return n * sink + 3; }
+inline __attribute__((always_inline)) int level2(int n) { int r = 0; for (int i = 0; i < n; ++i) r += level3(i + n); return r; }
 inline __attribute__((always_inline)) int level1(int n) { return level2(n) + level2(n + 1); }
 }  // namespace
 

@@ -1,0 +1,1 @@
+vesta_bench(process SOURCES process_bench.cc DEPS vesta_process)

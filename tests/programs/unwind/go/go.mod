@@ -1,0 +1,3 @@
+module unwind_go_victim
+
+go 1.19

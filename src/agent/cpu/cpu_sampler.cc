@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <sampler.skel.h>
+#include "agent/doctor/privileges.h"
 #include "agent/kernel/bpf_log.h"
 #include "agent/kernel/online_cpus.h"
 
@@ -19,16 +20,8 @@ namespace vesta {
 namespace {
 
 Error load_error(int error_number, const std::string& log) {
-  Error error{
-      ErrorCode::kIo,
-      fmt::format("the kernel did not take the sampling program: {}", std::strerror(error_number)),
-      "vesta doctor checks what this kernel offers"};
-  if (error_number == EPERM || error_number == EACCES) {
-    error.code = ErrorCode::kPermission;
-    error.hint = "run as root, or grant CAP_BPF and CAP_PERFMON (vesta doctor shows how)";
-  } else if (!log.empty()) {
-    error.message += "\n" + log;
-  }
+  Error error = permission_error("load the sampling program", error_number);
+  if (error.code != ErrorCode::kPermission && !log.empty()) error.message += "\n" + log;
   return error;
 }
 

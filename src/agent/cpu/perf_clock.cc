@@ -10,6 +10,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "agent/doctor/privileges.h"
+
 namespace vesta {
 namespace {
 
@@ -102,14 +104,10 @@ Result<UniqueFd> open_clock(const PerfClock& clock, int cpu) {
   UniqueFd fd(perf_event_open(attr, cpu < 0 ? 0 : -1, cpu));
   if (fd.valid()) return fd;
   const int error_number = errno;
-  Error error{ErrorCode::kIo,
-              fmt::format("cannot open a {} event on CPU {}: {}", clock_source_name(clock.source),
-                          cpu, std::strerror(error_number)),
-              ""};
-  if (error_number == EACCES || error_number == EPERM) {
-    error.code = ErrorCode::kPermission;
-    error.hint = "run as root or grant CAP_PERFMON (vesta doctor shows how)";
-  } else if (error_number == EMFILE) {
+  const std::string where = cpu < 0 ? "" : fmt::format(" on CPU {}", cpu);
+  Error error = permission_error(
+      fmt::format("open a {} event{}", clock_source_name(clock.source), where), error_number);
+  if (error_number == EMFILE) {
     error.hint = "raise the limit of open files (ulimit -n)";
   } else if (error_number == ENODEV || error_number == ENXIO) {
     error.code = ErrorCode::kNotFound;  // the CPU has just gone

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 
 #include "agent/recording/recording.h"
@@ -49,7 +50,8 @@ Result<std::vector<uint32_t>> parse_pids(std::string_view text) {
     text.remove_prefix(std::min(text.size(), word.size() + 1));
     uint32_t pid = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), pid);
-    if (error != std::errc() || end != word.data() + word.size() || pid == 0) {
+    if (error != std::errc() || end != word.data() + word.size() || pid == 0 ||
+        pid > static_cast<uint32_t>(std::numeric_limits<pid_t>::max())) {
       return Error{ErrorCode::kUsage, fmt::format("'{}' is no process id", word),
                    "-p takes numbers, for example -p 1234,5678"};
     }

@@ -82,7 +82,7 @@ static __always_inline __u16 vesta_send_more_stack(const struct vesta_sample* sa
 
 static __always_inline void vesta_send(struct vesta_scratch* record, __u32 slot) {
   struct vesta_sample* sample = &record->sample;
-  const struct vesta_unwind_state* state = &record->state;
+  struct vesta_unwind_state* state = &record->state;
   sample->result = state->result;
   sample->user_frames = (__u16)state->frames;
   sample->stack_bytes = 0;
@@ -101,6 +101,9 @@ static __always_inline void vesta_send(struct vesta_scratch* record, __u32 slot)
       sample->resume.is_return = state->is_return;
       sample->resume.bp_lost = state->bp_lost;
       sample->resume.has_registers = state->has_registers;
+      // Where it was saved may lie below the stack that is copied.
+      sample->resume.bx_lost =
+          vesta_current_bx(record, state, &state->registers[VESTA_REGISTER_RBX]) != 0;
       __builtin_memcpy((char*)record->payload + bytes, state->registers, sizeof(state->registers));
       bytes += sizeof(state->registers);
       const __u32 copied =

@@ -21,6 +21,7 @@ enum vesta_step {
 
 // Registers by DWARF number (System V ABI, AMD64 supplement, figure 3.36).
 enum {
+  VESTA_REGISTER_RBX = 3,
   VESTA_REGISTER_RBP = 6,
   VESTA_REGISTER_RSP = 7,
 };
@@ -29,6 +30,7 @@ enum {
 // holds r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip.
 enum {
   VESTA_UCONTEXT_RBP = 40 + 80,
+  VESTA_UCONTEXT_RBX = 40 + 88,
   VESTA_UCONTEXT_RSP = 40 + 120,
   VESTA_UCONTEXT_RIP = 40 + 128,
 };
@@ -112,6 +114,7 @@ static __always_inline enum vesta_step vesta_step_frame_pointer(VESTA_ENV env,
   if (caller_bp == state->bp) return vesta_stop(state, VESTA_UNWIND_BAD_FRAME);
   state->sp = state->bp + 16;
   state->bp = caller_bp;
+  state->bx_lost = 1;
   state->ip = return_address;
   state->is_return = 1;
   state->has_registers = 0;
@@ -147,9 +150,20 @@ static __always_inline enum vesta_step vesta_step_signal(VESTA_ENV env,
   state->sp = sp;
   state->bp = bp;
   state->bp_lost = 0;
+  state->bx_address = ucontext + VESTA_UCONTEXT_RBX;
+  state->bx_lost = 0;
   state->is_return = 0;
   state->has_registers = 0;
   return VESTA_STEP_ON;
+}
+
+// rbx of the frame in `state`; not 0 when it is not known.
+static __always_inline int vesta_current_bx(VESTA_ENV env, const struct vesta_unwind_state* state,
+                                            __u64* bx) {
+  if (state->bx_lost) return 1;
+  if (state->bx_address != 0) return vesta_read_word(env, state->bx_address, bx);
+  *bx = state->registers[VESTA_REGISTER_RBX];
+  return 0;
 }
 
 // The return address is kept in a register while the stack belongs to somebody else: vfork.
@@ -158,7 +172,7 @@ static __always_inline enum vesta_step vesta_step_register(struct vesta_unwind_s
   if (!state->has_registers) return vesta_stop(state, VESTA_UNWIND_UNSUPPORTED);
   if (rule->cfa_offset < 0) return vesta_stop(state, VESTA_UNWIND_BAD_FRAME);
   state->sp += (__u64)rule->cfa_offset;
-  state->ip = state->registers[rule->cfa_register & (VESTA_LEAF_REGISTERS - 1)];
+  state->ip = state->registers[rule->operand & (VESTA_LEAF_REGISTERS - 1)];
   state->is_return = 1;
   state->has_registers = 0;
   return VESTA_STEP_ON;
@@ -201,9 +215,13 @@ static __always_inline enum vesta_step vesta_step_rule(VESTA_ENV env,
         return vesta_stop(state, VESTA_UNWIND_BAD_MEMORY);
       cfa += 8;
       break;
+    case VESTA_CFA_BX:
+      if (vesta_current_bx(env, state, &cfa)) return vesta_stop(state, VESTA_UNWIND_UNSUPPORTED);
+      cfa += offset;
+      break;
     case VESTA_CFA_REGISTER:
       if (!state->has_registers) return vesta_stop(state, VESTA_UNWIND_UNSUPPORTED);
-      cfa = state->registers[rule->cfa_register & (VESTA_LEAF_REGISTERS - 1)] + offset;
+      cfa = state->registers[rule->operand & (VESTA_LEAF_REGISTERS - 1)] + offset;
       break;
     default:
       return vesta_stop(state, VESTA_UNWIND_UNSUPPORTED);
@@ -221,6 +239,12 @@ static __always_inline enum vesta_step vesta_step_rule(VESTA_ENV env,
     if (vesta_read_word(env, base + (__u64)(__s64)rule->bp_offset, &state->bp))
       return vesta_stop(state, VESTA_UNWIND_BAD_MEMORY);
     state->bp_lost = 0;
+  }
+  if (rule->cfa_kind == VESTA_CFA_REGISTER || rule->operand == VESTA_BX_LOST) {
+    state->bx_lost = 1;
+  } else if (rule->operand != 0) {
+    state->bx_address = cfa - 8 * (__u64)rule->operand;
+    state->bx_lost = 0;
   }
   // A thread whose start is not marked as outermost has nothing to return to.
   if (return_address == 0) return vesta_stop(state, VESTA_UNWIND_COMPLETE);

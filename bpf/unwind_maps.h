@@ -202,6 +202,8 @@ static __always_inline void vesta_walk_user_stack(struct vesta_scratch* record, 
   record->state.result = VESTA_UNWIND_TRUNCATED;
   record->state.mapping_start = 0;
   record->state.mapping_end = 0;
+  record->state.bx_address = 0;
+  record->state.bx_lost = 0;
   // One turn more than frames: the last only notices that there is no room.
   bpf_loop(VESTA_MAX_USER_FRAMES + 1, vesta_walk_frame, &walk, 0);
 }

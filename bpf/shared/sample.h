@@ -46,7 +46,8 @@ struct vesta_resume {
   __u8 is_return;  // ip is a return address
   __u8 bp_lost;
   __u8 has_registers;  // the registers that follow are those at ip
-  __u8 padding[5];
+  __u8 bx_lost;        // rbx among the registers is not the one at ip
+  __u8 padding[4];
 };
 
 struct vesta_sample {

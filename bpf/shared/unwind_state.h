@@ -21,4 +21,9 @@ struct vesta_unwind_state {
   __u8 bp_lost;        // `bp` is not the caller's; a rule that needs it fails
   __u8 has_registers;  // `registers` are those at `ip`: the innermost frame, or where a signal hit
   __u64 registers[VESTA_LEAF_REGISTERS];
+  // Where rbx was saved last; 0 while it is still what it was in the innermost frame. Only its
+  // place is kept, because it is hardly ever needed and reading it in each frame would cost.
+  __u64 bx_address;
+  __u8 bx_lost;
+  __u8 padding[7];
 };

@@ -42,12 +42,14 @@ enum vesta_cfa_kind {
   VESTA_CFA_DEREF_BP = 6,  // CFA = *(bp + cfa_offset): re-aligned frames
   VESTA_CFA_DEREF_SP = 7,  // CFA = *(sp + cfa_offset) + 8: hand-written assembly
   VESTA_CFA_REGISTER = 8,  // CFA = register + cfa_offset, in the innermost frame only; the register
-                           // is cfa_register
+                           // is operand
   VESTA_CFA_FRAME_POINTER = 9,  // no table, but the code keeps frame pointers (Go): CFA = bp + 16
   VESTA_CFA_UNSUPPORTED = 10,   // there is a rule, but none that we can follow
   VESTA_CFA_SP_AND_REGISTER = 11,  // CFA = sp + cfa_offset, and the return address is in
-                                   // cfa_register (vfork), in the innermost frame only
-  VESTA_CFA_KINDS = 12,
+                                   // operand (vfork), in the innermost frame only
+  VESTA_CFA_BX =
+      12,  // CFA = rbx + cfa_offset: the dynamic linker, when it binds a function at its first call
+  VESTA_CFA_KINDS = 13,
 };
 
 // Where the caller's rbp is.
@@ -58,12 +60,16 @@ enum vesta_bp_kind {
   VESTA_BP_UNDEFINED = 3,  // lost; a later rule that needs it must fail
 };
 
+enum { VESTA_BX_LOST = 255 };
+
 struct vesta_unwind_rule {
   __u8 cfa_kind : 4;
   __u8 bp_kind : 4;
-  __u8 cfa_register;  // DWARF number, for VESTA_CFA_REGISTER
-  __s16 bp_offset;    // bytes
-  __s32 cfa_offset;   // bytes
+  // For the kinds with a register in their name, its DWARF number. For the others, where the
+  // caller's rbx is: in that many words below the CFA; 0 = untouched, VESTA_BX_LOST = not known.
+  __u8 operand;
+  __s16 bp_offset;   // bytes
+  __s32 cfa_offset;  // bytes
 };
 VESTA_STATIC_ASSERT(sizeof(struct vesta_unwind_rule) == 8, "a rule is one cell");
 

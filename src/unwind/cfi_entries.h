@@ -41,6 +41,7 @@ struct FrameState {
   int64_t offset = 0;
   int64_t addend = 0;
   SavedRegister bp;
+  SavedRegister bx;
   SavedRegister ra;
 };
 

@@ -8,7 +8,7 @@
 namespace vesta {
 
 // DWARF numbers of x86-64 registers that unwinding is about.
-enum : uint8_t { kRegisterRbp = 6, kRegisterRsp = 7, kRegisterReturn = 16 };
+enum : uint8_t { kRegisterRbx = 3, kRegisterRbp = 6, kRegisterRsp = 7, kRegisterReturn = 16 };
 
 struct CfiExpression {
   enum class Shape : uint8_t {

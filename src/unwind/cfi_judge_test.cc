@@ -69,7 +69,7 @@ std::optional<vesta_unwind_rule> cfa_rule(Ops ops, bool is_signal) {
   rule.cfa_offset = static_cast<int32_t>(offset);
   if (ops.size() == 1) {
     rule.cfa_kind = *base == 7 ? VESTA_CFA_SP : *base == 6 ? VESTA_CFA_BP : VESTA_CFA_REGISTER;
-    if (rule.cfa_kind == VESTA_CFA_REGISTER) rule.cfa_register = static_cast<uint8_t>(*base);
+    if (rule.cfa_kind == VESTA_CFA_REGISTER) rule.operand = static_cast<uint8_t>(*base);
     return rule;
   }
   if (ops[1].atom != DW_OP_deref) return std::nullopt;
@@ -150,7 +150,7 @@ std::optional<vesta_unwind_rule> expected_rule(Dwarf_Frame* frame, bool is_signa
 }
 
 std::string text_of(const vesta_unwind_rule& rule) {
-  return fmt::format("cfa {} r{} {:+}, bp {} {:+}", unsigned{rule.cfa_kind}, rule.cfa_register,
+  return fmt::format("cfa {} r{} {:+}, bp {} {:+}", unsigned{rule.cfa_kind}, rule.operand,
                      rule.cfa_offset, unsigned{rule.bp_kind}, rule.bp_offset);
 }
 

@@ -240,7 +240,16 @@ class Program {
   }
 
   SavedRegister* slot(uint64_t reg) {
-    return reg == kRegisterRbp ? &state_.bp : reg == kRegisterReturn ? &state_.ra : nullptr;
+    switch (reg) {
+      case kRegisterRbp:
+        return &state_.bp;
+      case kRegisterRbx:
+        return &state_.bx;
+      case kRegisterReturn:
+        return &state_.ra;
+      default:
+        return nullptr;
+    }
   }
   void set(uint64_t reg, const SavedRegister& where) {
     if (SavedRegister* saved = slot(reg)) *saved = where;
@@ -252,6 +261,7 @@ class Program {
   }
   void restore(uint64_t reg) {
     if (reg == kRegisterRbp) state_.bp = cie_.initial.bp;
+    if (reg == kRegisterRbx) state_.bx = cie_.initial.bx;
     if (reg == kRegisterReturn) state_.ra = cie_.initial.ra;
   }
 
@@ -351,9 +361,11 @@ bool set_cfa_of_rule(const FrameState& state, vesta_unwind_rule& rule) {
         rule.cfa_kind = VESTA_CFA_SP;
       } else if (state.base == kRegisterRbp) {
         rule.cfa_kind = VESTA_CFA_BP;
+      } else if (state.base == kRegisterRbx) {
+        rule.cfa_kind = VESTA_CFA_BX;
       } else if (state.base < kRegisterReturn) {
         rule.cfa_kind = VESTA_CFA_REGISTER;
-        rule.cfa_register = state.base;
+        rule.operand = state.base;
       } else {
         return false;
       }
@@ -414,6 +426,17 @@ bool set_bp_of_rule(const FrameState& state, vesta_unwind_rule& rule) {
   return true;
 }
 
+// Where rbx is, for the kinds that can tell.
+void set_bx_of_rule(const FrameState& state, vesta_unwind_rule& rule) {
+  if (rule.cfa_kind == VESTA_CFA_REGISTER) return;
+  const SavedRegister& bx = state.bx;
+  constexpr int64_t kWord = 8;
+  if (bx.kind == Kind::kSame) return;
+  const bool can_be_told = bx.kind == Kind::kAtCfa && bx.offset % kWord == 0 &&
+                           bx.offset <= -kWord && bx.offset > -kWord * VESTA_BX_LOST;
+  rule.operand = can_be_told ? static_cast<uint8_t>(-bx.offset / kWord) : uint8_t{VESTA_BX_LOST};
+}
+
 }  // namespace
 
 vesta_unwind_rule rule_of(const FrameState& state, bool is_signal_frame, bool& lost_bp) {
@@ -438,7 +461,7 @@ vesta_unwind_rule rule_of(const FrameState& state, bool is_signal_frame, bool& l
   if (state.ra.kind == Kind::kInRegister && state.cfa == FrameState::Cfa::kRegister &&
       state.base == kRegisterRsp && state.bp.kind == Kind::kSame && set_cfa_of_rule(state, rule)) {
     rule.cfa_kind = VESTA_CFA_SP_AND_REGISTER;
-    rule.cfa_register = state.ra.base;
+    rule.operand = state.ra.base;
     return rule;
   }
   const bool ra_is_at_cfa = state.ra.kind == Kind::kAtCfa && state.ra.offset == -8;
@@ -448,6 +471,7 @@ vesta_unwind_rule rule_of(const FrameState& state, bool is_signal_frame, bool& l
     rule.bp_kind = VESTA_BP_UNDEFINED;
     rule.bp_offset = 0;
   }
+  set_bx_of_rule(state, rule);
   return rule;
 }
 

@@ -18,18 +18,18 @@ using testing::kCodeAddress;
 using testing::kEhFrameAddress;
 
 vesta_unwind_rule rule(vesta_cfa_kind cfa, int32_t cfa_offset, vesta_bp_kind bp = VESTA_BP_SAME,
-                       int16_t bp_offset = 0, uint8_t cfa_register = 0) {
+                       int16_t bp_offset = 0, uint8_t operand = 0) {
   vesta_unwind_rule out{};
   out.cfa_kind = static_cast<uint8_t>(cfa & 15);
   out.bp_kind = static_cast<uint8_t>(bp & 15);
-  out.cfa_register = cfa_register;
+  out.operand = operand;
   out.bp_offset = bp_offset;
   out.cfa_offset = cfa_offset;
   return out;
 }
 
 std::string text_of(const vesta_unwind_rule& r) {
-  return "cfa " + std::to_string(r.cfa_kind) + " r" + std::to_string(r.cfa_register) + " " +
+  return "cfa " + std::to_string(r.cfa_kind) + " r" + std::to_string(r.operand) + " " +
          std::to_string(r.cfa_offset) + ", bp " + std::to_string(r.bp_kind) + " " +
          std::to_string(r.bp_offset);
 }

@@ -114,6 +114,7 @@ vesta_unwind_result StackUnwinder::resume(const vesta_resume& resume,
   state.is_return = resume.is_return != 0 ? 1 : 0;
   state.bp_lost = resume.bp_lost != 0 ? 1 : 0;
   state.has_registers = resume.has_registers != 0 ? 1 : 0;
+  state.bx_lost = resume.bx_lost != 0 ? 1 : 0;
   std::copy(leaf.begin(), leaf.end(), state.registers);
   return walk(environment, state, frames, max_frames);
 }

@@ -15,11 +15,11 @@ constexpr uint64_t kText = 0x1000;
 constexpr uint64_t kStack = 0x7ffe00000000;
 
 vesta_unwind_rule rule(vesta_cfa_kind cfa, int32_t cfa_offset, vesta_bp_kind bp = VESTA_BP_SAME,
-                       int16_t bp_offset = 0, uint8_t cfa_register = 0) {
+                       int16_t bp_offset = 0, uint8_t operand = 0) {
   vesta_unwind_rule out{};
   out.cfa_kind = static_cast<uint8_t>(cfa & 15);
   out.bp_kind = static_cast<uint8_t>(bp & 15);
-  out.cfa_register = cfa_register;
+  out.operand = operand;
   out.bp_offset = bp_offset;
   out.cfa_offset = cfa_offset;
   return out;

@@ -1,5 +1,7 @@
 #include "unwind/unwind_table.h"
 
+#include <shared/sample.h>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -128,13 +130,17 @@ Status validate_rows(const UnwindTable& table) {
   return {};
 }
 
+bool is_register_kind(const vesta_unwind_rule& rule) {
+  return rule.cfa_kind == VESTA_CFA_REGISTER || rule.cfa_kind == VESTA_CFA_SP_AND_REGISTER;
+}
+
 Status validate_rules(const UnwindTable& table) {
   for (uint32_t number = 0; number < table.header.rule_count; ++number) {
     const uint64_t cell = table.cells[table.header.rule_cell + number];
     if (number == 0 && cell != 0) return invalid("rule 0 is not the empty one");
     const auto rule = std::bit_cast<vesta_unwind_rule>(cell);
     if (rule.cfa_kind >= VESTA_CFA_KINDS || rule.bp_kind > VESTA_BP_UNDEFINED ||
-        rule.cfa_register >= 16) {
+        (is_register_kind(rule) && rule.operand >= VESTA_LEAF_REGISTERS)) {
       return invalid(fmt::format("rule {} makes no sense", number));
     }
   }

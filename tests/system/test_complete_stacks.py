@@ -72,6 +72,7 @@ class CompleteStacks(RecordingTest):
 
     def test_live_loads_reach_the_outermost_frame(self):
         recorded, pids = self.record_loads()
+        print(recorded.stderr)
         print(f"{recorded.summary}")
         failed = []
         for name, pid in pids.items():

@@ -209,11 +209,12 @@ static __always_inline enum vesta_step vesta_step_rule(VESTA_ENV env,
       if (state->bp_lost) return vesta_stop(state, VESTA_UNWIND_UNSUPPORTED);
       if (vesta_read_word(env, state->bp + offset, &cfa))
         return vesta_stop(state, VESTA_UNWIND_BAD_MEMORY);
+      cfa += (__u64)rule->operand * 8;
       break;
     case VESTA_CFA_DEREF_SP:
       if (vesta_read_word(env, state->sp + offset, &cfa))
         return vesta_stop(state, VESTA_UNWIND_BAD_MEMORY);
-      cfa += 8;
+      cfa += (__u64)rule->operand * 8;
       break;
     case VESTA_CFA_BX:
       if (vesta_current_bx(env, state, &cfa)) return vesta_stop(state, VESTA_UNWIND_UNSUPPORTED);
@@ -240,7 +241,8 @@ static __always_inline enum vesta_step vesta_step_rule(VESTA_ENV env,
       return vesta_stop(state, VESTA_UNWIND_BAD_MEMORY);
     state->bp_lost = 0;
   }
-  if (rule->cfa_kind == VESTA_CFA_REGISTER || rule->operand == VESTA_BX_LOST) {
+  if (rule->cfa_kind == VESTA_CFA_REGISTER || rule->cfa_kind == VESTA_CFA_DEREF_BP ||
+      rule->cfa_kind == VESTA_CFA_DEREF_SP || rule->operand == VESTA_BX_LOST) {
     state->bx_lost = 1;
   } else if (rule->operand != 0) {
     state->bx_address = cfa - 8 * (__u64)rule->operand;

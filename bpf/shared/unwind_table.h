@@ -39,8 +39,8 @@ enum vesta_cfa_kind {
   VESTA_CFA_PLT = 3,       // CFA = sp + 8, and 8 more when (pc & 15) >= cfa_offset
   VESTA_CFA_SIGNAL = 4,    // all registers are in the ucontext at sp + cfa_offset
   VESTA_CFA_END = 5,       // return address undefined: this is the outermost frame
-  VESTA_CFA_DEREF_BP = 6,  // CFA = *(bp + cfa_offset): re-aligned frames
-  VESTA_CFA_DEREF_SP = 7,  // CFA = *(sp + cfa_offset) + 8: hand-written assembly
+  VESTA_CFA_DEREF_BP = 6,  // CFA = *(bp + cfa_offset) + 8 * operand: re-aligned frames
+  VESTA_CFA_DEREF_SP = 7,  // CFA = *(sp + cfa_offset) + 8 * operand: hand-written assembly
   VESTA_CFA_REGISTER = 8,  // CFA = register + cfa_offset, in the innermost frame only; the register
                            // is operand
   VESTA_CFA_FRAME_POINTER = 9,  // no table, but the code keeps frame pointers (Go): CFA = bp + 16
@@ -65,8 +65,9 @@ enum { VESTA_BX_LOST = 255 };
 struct vesta_unwind_rule {
   __u8 cfa_kind : 4;
   __u8 bp_kind : 4;
-  // For the kinds with a register in their name, its DWARF number. For the others, where the
-  // caller's rbx is: in that many words below the CFA; 0 = untouched, VESTA_BX_LOST = not known.
+  // For the kinds with a register in their name, its DWARF number; for VESTA_CFA_DEREF_*, words to
+  // add. For the others, where the caller's rbx is: that many words below the CFA; 0 = untouched,
+  // VESTA_BX_LOST = not known.
   __u8 operand;
   __s16 bp_offset;   // bytes
   __s32 cfa_offset;  // bytes

@@ -14,7 +14,8 @@ namespace {
 
 using testing::TestFolder;
 
-std::shared_ptr<ModuleSymbols> open_module(const std::string& path, SymbolOptions options = {}) {
+std::shared_ptr<ModuleSymbols> open_module(const std::string& path,
+                                           const SymbolOptions& options = {}) {
   auto file = ElfFile::open(path);
   EXPECT_TRUE(file);
   return file ? ModuleSymbols::open(*file, path, options) : nullptr;

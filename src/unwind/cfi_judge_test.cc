@@ -78,19 +78,20 @@ std::optional<vesta_unwind_rule> cfa_rule(Ops ops, bool is_signal) {
     rule.cfa_offset -= 160;
     return rule;
   }
-  if (ops.size() == 2 && *base == 6) {
-    rule.cfa_kind = VESTA_CFA_DEREF_BP;
-    return rule;
+  const int64_t addend = ops.size() == 3 && ops[2].atom == DW_OP_plus_uconst
+                             ? static_cast<int64_t>(ops[2].number)
+                         : ops.size() == 2 ? 0
+                                           : -1;
+  if (addend < 0 || addend % 8 != 0 || addend > 120 || (*base != 6 && *base != 7)) {
+    return std::nullopt;
   }
-  if (ops.size() == 3 && *base == 7 && ops[2].atom == DW_OP_plus_uconst && ops[2].number == 8) {
-    rule.cfa_kind = VESTA_CFA_DEREF_SP;
-    return rule;
-  }
-  return std::nullopt;
+  rule.cfa_kind = *base == 6 ? VESTA_CFA_DEREF_BP : VESTA_CFA_DEREF_SP;
+  rule.operand = static_cast<uint8_t>(addend / 8);
+  return rule;
 }
 
 struct Where {
-  enum { kSame, kUndefined, kAtCfa, kAtBp, kOther } kind = kOther;
+  enum { kSame, kUndefined, kAtCfa, kAtBp, kInRegister, kOther } kind = kOther;
   int64_t offset = 0;
 };
 
@@ -106,6 +107,12 @@ Where register_place(Dwarf_Frame* frame, int number) {
       return {Where::kAtCfa, static_cast<int64_t>(ops[1].number)};
     }
     return {};
+  }
+  if (count == 1 && ops[0].atom == DW_OP_regx) {
+    return {Where::kInRegister, static_cast<int64_t>(ops[0].number)};
+  }
+  if (count == 1 && ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg15) {
+    return {Where::kInRegister, ops[0].atom - DW_OP_reg0};
   }
   if (count == 1 && ops[0].atom == DW_OP_breg6) {
     return {Where::kAtBp, static_cast<int64_t>(ops[0].number)};
@@ -126,8 +133,13 @@ std::optional<vesta_unwind_rule> expected_rule(Dwarf_Frame* frame, bool is_signa
   if (dwarf_frame_cfa(frame, &ops, &count) != 0) return std::nullopt;
   auto rule = cfa_rule({ops, count}, is_signal);
   if (!rule || rule->cfa_kind == VESTA_CFA_SIGNAL) return rule;
-  if (ra.kind != Where::kAtCfa || ra.offset != -8) return std::nullopt;
   const Where bp = register_place(frame, 6);
+  if (ra.kind == Where::kInRegister && rule->cfa_kind == VESTA_CFA_SP && bp.kind == Where::kSame) {
+    rule->cfa_kind = VESTA_CFA_SP_AND_REGISTER;
+    rule->operand = static_cast<uint8_t>(ra.offset);
+    return rule;
+  }
+  if (ra.kind != Where::kAtCfa || ra.offset != -8) return std::nullopt;
   rule->bp_offset = static_cast<int16_t>(bp.offset);
   switch (bp.kind) {
     case Where::kSame:
@@ -139,6 +151,7 @@ std::optional<vesta_unwind_rule> expected_rule(Dwarf_Frame* frame, bool is_signa
     case Where::kAtBp:
       rule->bp_kind = VESTA_BP_AT_BP;
       break;
+    case Where::kInRegister:
     case Where::kOther:
       lost_bp = true;
       [[fallthrough]];
@@ -324,14 +337,14 @@ TEST(GoJudgeTest, StackDepthsAgreeWithWhatTheLinkerWrote) {
 
 INSTANTIATE_TEST_SUITE_P(
     Files, CfiJudgeTest,
-    ::testing::Values(Subject{"libc", "/usr/lib/x86_64-linux-gnu/libc.so.6", 1, 20},
-                      Subject{"ld_so", "/usr/lib64/ld-linux-x86-64.so.2", 1, 20},
+    ::testing::Values(Subject{"libc", "/usr/lib/x86_64-linux-gnu/libc.so.6", 1, 8},
+                      Subject{"ld_so", "/usr/lib64/ld-linux-x86-64.so.2", 1, 2},
                       Subject{"libstdcxx", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", 1, 0},
-                      Subject{"libgcc", "/usr/lib/x86_64-linux-gnu/libgcc_s.so.1", 1, 8},
-                      Subject{"libcrypto", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3", 1, 30},
+                      Subject{"libgcc", "/usr/lib/x86_64-linux-gnu/libgcc_s.so.1", 1, 0},
+                      Subject{"libcrypto", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3", 1, 8},
                       Subject{"python3", "/usr/bin/python3.11", 1, 0},
                       Subject{"perl", "/usr/bin/perl", 1, 0},
-                      Subject{"gcc", "/usr/bin/gcc-12", 1, 8},
+                      Subject{"gcc", "/usr/bin/gcc-12", 1, 0},
                       Subject{"libclang", "/usr/lib/llvm-14/lib/libclang-cpp.so.14", 1, 0}),
     [](const auto& subject) { return std::string(subject.param.name); });
 

@@ -371,11 +371,14 @@ bool set_cfa_of_rule(const FrameState& state, vesta_unwind_rule& rule) {
       }
       return true;
     case FrameState::Cfa::kDeref:
-      if (state.base == kRegisterRbp && state.addend == 0) {
+      // In words, as many as the rule's byte may hold.
+      if (state.addend < 0 || state.addend % 8 != 0 || state.addend >= 16 * 8) return false;
+      rule.operand = static_cast<uint8_t>(state.addend / 8);
+      if (state.base == kRegisterRbp) {
         rule.cfa_kind = VESTA_CFA_DEREF_BP;
         return true;
       }
-      if (state.base == kRegisterRsp && state.addend == 8) {
+      if (state.base == kRegisterRsp) {
         rule.cfa_kind = VESTA_CFA_DEREF_SP;
         return true;
       }
@@ -428,7 +431,10 @@ bool set_bp_of_rule(const FrameState& state, vesta_unwind_rule& rule) {
 
 // Where rbx is, for the kinds that can tell.
 void set_bx_of_rule(const FrameState& state, vesta_unwind_rule& rule) {
-  if (rule.cfa_kind == VESTA_CFA_REGISTER) return;
+  if (rule.cfa_kind == VESTA_CFA_REGISTER || rule.cfa_kind == VESTA_CFA_DEREF_BP ||
+      rule.cfa_kind == VESTA_CFA_DEREF_SP) {
+    return;  // the byte is taken
+  }
   const SavedRegister& bx = state.bx;
   constexpr int64_t kWord = 8;
   if (bx.kind == Kind::kSame) return;

@@ -222,6 +222,13 @@ TEST(CfiTest, KeepsOtherRegistersForTheInnermostFrame) {
                rule(VESTA_CFA_REGISTER, 16, VESTA_BP_AT_CFA, -16, 11));
 }
 
+TEST(CfiTest, KeepsAReturnAddressInARegisterForTheInnermostFrame) {
+  EXPECT_AFTER(".cfi_def_cfa_offset 0\n.cfi_register %rip, %rdi",
+               rule(VESTA_CFA_SP_AND_REGISTER, 0, VESTA_BP_SAME, 0, 5));
+  EXPECT_AFTER(".cfi_register %rip, %rdi\n.cfi_register %rbp, %r9", rule(VESTA_CFA_UNSUPPORTED, 0));
+  EXPECT_AFTER(".cfi_def_cfa %rbp, 16\n.cfi_register %rip, %rdi", rule(VESTA_CFA_UNSUPPORTED, 0));
+}
+
 TEST(CfiTest, RecognisesRealignedFrames) {
   // gcc: CFA = *(rbp - 8), rbp saved at *(rbp).
   EXPECT_AFTER(".cfi_escape 0x0f, 3, 0x76, 0x78, 0x06\n.cfi_escape 0x10, 6, 2, 0x76, 0",
@@ -230,7 +237,14 @@ TEST(CfiTest, RecognisesRealignedFrames) {
 
 TEST(CfiTest, RecognisesHandWrittenAssembly) {
   EXPECT_AFTER(".cfi_escape 0x0f, 6, 0x77, 0xa0, 0x01, 0x06, 0x23, 8",
-               rule(VESTA_CFA_DEREF_SP, 160));
+               rule(VESTA_CFA_DEREF_SP, 160, VESTA_BP_SAME, 0, 1));
+  EXPECT_AFTER(".cfi_escape 0x0f, 5, 0x77, 16, 0x06, 0x23, 64",
+               rule(VESTA_CFA_DEREF_SP, 16, VESTA_BP_SAME, 0, 8));
+  EXPECT_AFTER(".cfi_escape 0x0f, 6, 0x76, 0xd8, 0x00, 0x06, 0x23, 8",
+               rule(VESTA_CFA_DEREF_BP, 88, VESTA_BP_SAME, 0, 1));
+  EXPECT_AFTER(".cfi_escape 0x0f, 5, 0x77, 16, 0x06, 0x23, 9", rule(VESTA_CFA_UNSUPPORTED, 0));
+  EXPECT_AFTER(".cfi_escape 0x0f, 6, 0x77, 16, 0x06, 0x23, 0x80, 0x01",
+               rule(VESTA_CFA_UNSUPPORTED, 0));
   EXPECT_AFTER(".cfi_escape 0x0f, 4, 0x77, 8, 0x23, 40", rule(VESTA_CFA_SP, 48));
   EXPECT_AFTER(".cfi_escape 0x0f, 3, 0x92, 6, 16", rule(VESTA_CFA_BP, 16));
   // rbp at an address relative to the register that the CFA is relative to.
@@ -302,6 +316,19 @@ ElfParts one_function(std::string_view augmentation, const Bytes& augmentation_d
   ElfParts parts;
   parts.eh_frame = section.str();
   return parts;
+}
+
+TEST(CfiTest, EndsAtTheEntryPointOfAFileThatSaysNothingAboutIt) {
+  ElfParts parts = one_function("zR", Bytes().u8(0x03),
+                                [](Bytes& fde, uint64_t) { fde.u32(kCodeAddress).u32(16).u8(0); });
+  parts.entry = kCodeAddress + 0x400;
+  const UnwindTable table = build(testing::parse_elf(parts));
+  EXPECT_RULE(table, parts.entry - 1, rule(VESTA_CFA_NONE, 0));
+  EXPECT_RULE(table, parts.entry, rule(VESTA_CFA_END, 0));
+  EXPECT_RULE(table, parts.entry + 128, rule(VESTA_CFA_NONE, 0));
+  // Information about that code goes before.
+  parts.entry = kCodeAddress;
+  EXPECT_RULE(build(testing::parse_elf(parts)), kCodeAddress, rule(VESTA_CFA_SP, 8));
 }
 
 TEST(CfiTest, ReadsEveryEncodingOfAddresses) {

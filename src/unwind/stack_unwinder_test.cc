@@ -106,8 +106,9 @@ TEST(StackUnwinderTest, FollowsRealignedFrames) {
 }
 
 TEST(StackUnwinderTest, FollowsAssemblyThatKeepsTheOldStackPointerOnTheStack) {
-  HandMadeProcess process({rule(VESTA_CFA_DEREF_SP, 40), rule(VESTA_CFA_END, 0)});
-  process.memory = {{kStack + 40, kStack + 0x500}, {kStack + 0x500, code(1)}};
+  HandMadeProcess process(
+      {rule(VESTA_CFA_DEREF_SP, 40, VESTA_BP_SAME, 0, 2), rule(VESTA_CFA_END, 0)});
+  process.memory = {{kStack + 40, kStack + 0x500}, {kStack + 0x508, code(1)}};
   EXPECT_EQ(process.unwind({code(0), kStack, 0, {}}).frames.back(), code(1));
 }
 
@@ -119,6 +120,17 @@ TEST(StackUnwinderTest, TakesOtherRegistersInTheInnermostFrameOnly) {
   process.memory = {{kStack + 0x40, code(1)}};
   EXPECT_EQ(process.unwind(registers).frames.back(), code(1));
   process.memory = {{kStack + 0x40, code(0)}};
+  EXPECT_EQ(process.unwind(registers).result, VESTA_UNWIND_UNSUPPORTED);
+}
+
+TEST(StackUnwinderTest, FollowsAReturnAddressInARegister) {
+  HandMadeProcess process({rule(VESTA_CFA_SP_AND_REGISTER, 0, VESTA_BP_SAME, 0, 5),
+                           rule(VESTA_CFA_SP, 8), rule(VESTA_CFA_END, 0)});
+  Registers registers{code(0), kStack, 0, {}};
+  registers.leaf[5] = code(1);
+  process.memory = {{kStack, code(2)}};
+  EXPECT_EQ(process.unwind(registers).frames, (Frames{code(0) | kExact, code(1), code(2)}));
+  process.memory = {{kStack, code(0)}};
   EXPECT_EQ(process.unwind(registers).result, VESTA_UNWIND_UNSUPPORTED);
 }
 

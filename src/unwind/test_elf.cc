@@ -29,6 +29,7 @@ std::string make_elf(const ElfParts& parts) {
   elf.e_ident[EI_DATA] = ELFDATA2LSB;
   elf.e_type = ET_DYN;
   elf.e_machine = EM_X86_64;
+  elf.e_entry = parts.entry;
   elf.e_phoff = sizeof(elf);
   elf.e_phentsize = sizeof(Elf64_Phdr);
   elf.e_phnum = 3;

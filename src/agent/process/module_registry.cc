@@ -109,17 +109,17 @@ Result<TargetFile> ModuleRegistry::open_file(const MappedFile& file) {
   const UniqueFd root(::open(root_path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   const int root_fd = root.valid() ? root.get() : file.root != nullptr ? file.root->fd.get() : -1;
   if (root_fd >= 0) {
-    opened = open_in_root(root_fd, path, check);
-    if (opened && is_mapped_file(*opened, file)) {
+    auto in_root = open_in_root(root_fd, path, check);
+    if (in_root && is_mapped_file(*in_root, file)) {
       ++counters_.opened_in_root;
-      return opened;
+      return in_root;
     }
   }
   // The process has gone, or the kernel wrote its path from our own root.
-  opened = open_own_path(path, check);
-  if (opened && is_mapped_file(*opened, file)) {
+  auto own = open_own_path(path, check);
+  if (own && is_mapped_file(*own, file)) {
     ++counters_.opened_by_own_path;
-    return opened;
+    return own;
   }
   return Error{ErrorCode::kNotFound, fmt::format("the file behind {} is not to be had", path), ""};
 }

@@ -96,7 +96,7 @@ class ModuleRegistry {
   Result<TargetFile> open_file(const MappedFile& file);
   bool is_safe_device(uint32_t pid, uint64_t device);
   bool is_mapped_file(const TargetFile& opened, const MappedFile& file) const;
-  ModuleId add(Module::Description description, UniqueFd fd);
+  ModuleId add(Module::Description about, UniqueFd fd);
   void touch(ModuleId id, Entry& entry);
   void drop(ModuleId id);
   bool make_room();

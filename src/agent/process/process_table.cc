@@ -97,14 +97,18 @@ ProcessTable::Tracked* ProcessTable::add(uint32_t pid, uint64_t known_ns) {
   }
   auto& slot = slots_[pid];
   if (slot == nullptr) slot = std::make_unique<Slot>();
+  // Not before the one that had the id last has ended, whatever else is known.
+  const uint64_t start_ns = slot->latest == nullptr ? 0 : slot->latest->exit_ns + 1;
   if (slot->latest != nullptr) slot->older.push_back(std::move(slot->latest));
   slot->latest = std::make_unique<Tracked>();
   Tracked& added = *slot->latest;
   added.pid = pid;
+  added.start_ns = start_ns;
   added.known_ns = known_ns;
   added.loss_generation = loss_generation_;
   added.rescan_interval_ns = options_.rescan_min_ns;
-  added.spaces.push_back({0, std::make_shared<MappingHistory>(registry_, options_.mappings)});
+  added.spaces.push_back(
+      {start_ns, std::make_shared<MappingHistory>(registry_, options_.mappings)});
   ++count_;
   return &added;
 }
@@ -352,12 +356,14 @@ void ProcessTable::on(const LostEvent& event) {
 const CodeMapping* ProcessTable::find(uint32_t pid, uint64_t address, uint64_t time_ns) {
   ++counters_.finds;
   Tracked* process = at_time(pid, time_ns);
+  if (process == nullptr || time_ns > process->exit_ns) {
+    // Nobody told of it: its record was lost, or it was there before us.
+    if (living(pid) == nullptr) discover(pid);
+    process = at_time(pid, time_ns);
+  }
   if (process == nullptr) {
-    if (living(pid) == nullptr) process = discover(pid);
-    if (process == nullptr) {
-      ++counters_.unknown_process;
-      return nullptr;
-    }
+    ++counters_.unknown_process;
+    return nullptr;
   }
   if (!process->is_read || process->loss_generation != loss_generation_) repair(*process);
   if (!process->has_details && process->exit_ns == kStillAlive) read_details(*process);

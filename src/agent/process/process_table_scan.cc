@@ -49,7 +49,10 @@ bool ProcessTable::repair(Tracked& process) {
     return false;
   }
   ++counters_.rescans;
-  process.loss_generation = loss_generation_;
+  if (process.loss_generation != loss_generation_) {
+    process.loss_generation = loss_generation_;
+    process.has_details = false;  // an exec may be among what was lost
+  }
   if (!process.has_details) read_details(process);
   const bool has_news = read_mappings(process, now);
   const uint64_t after = options_.clock();
@@ -70,14 +73,14 @@ bool ProcessTable::read_mappings(Tracked& process, uint64_t now_ns) {
     ++counters_.rescans_failed;
     return false;
   }
-  if (process.start_ticks != 0) {
-    const auto text = dir->read("stat");
-    const auto stat = text ? parse_proc_stat(*text) : std::nullopt;
-    if (!stat || stat->start_ticks != process.start_ticks) {
-      ++counters_.rescans_failed;
-      return false;
-    }
+  const auto text = dir->read("stat");
+  const auto stat = text ? parse_proc_stat(*text) : std::nullopt;
+  if (!stat || (process.start_ticks != 0 && stat->start_ticks != process.start_ticks)) {
+    ++counters_.rescans_failed;
+    return false;
   }
+  process.start_ticks = stat->start_ticks;
+  process.comm = stat->comm;
   std::vector<CodeMapping> now;
   uint64_t last_end = 0;
   const auto lines = dir->read_maps([&](const ProcMapping& line) {

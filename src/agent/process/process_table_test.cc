@@ -208,18 +208,29 @@ TEST_F(ProcessTableTest, AProcessNobodyToldOfIsFoundInProc) {
   EXPECT_EQ(table_->counters().unknown_process, 1);
 }
 
+TEST_F(ProcessTableTest, AnIdUsedAgainWithoutAWordIsNoticed) {
+  fork(20, 1, now_ - 100);
+  exec(20, "first", now_ - 90);
+  mmap(20, 0x1000, 0x2000, "[first]", now_ - 80);
+  exit(20, 20, now_ - 50);
+  proc_.add(20, 1, "second", "1000-2000 r-xp 0 0:0 0 [second]\n");
+  EXPECT_EQ(name_at(20, 0x1500, now_), "[second]");
+  EXPECT_EQ(name_at(20, 0x1500, now_ - 60), "[first]");
+}
+
 TEST_F(ProcessTableTest, LossesMakeItLookAgain) {
   proc_.add(20, 1, "x", "1000-2000 r-xp 0 0:0 0 [one]\n");
   proc_.add(21, 1, "y", "1000-2000 r-xp 0 0:0 0 [one]\n");
   table_->scan();
   EXPECT_EQ(name_at(20, 0x1500, now_), "[one]");
   now_ += kSecond;
-  proc_.set_maps(20, "1000-2000 r-xp 0 0:0 0 [two]\n");
+  proc_.add(20, 1, "other", "1000-2000 r-xp 0 0:0 0 [two]\n");
   proc_.remove(21);
   EXPECT_EQ(name_at(20, 0x1500, now_), "[one]");  // nobody told
   table_->apply(LostEvent{now_, 3});
   EXPECT_EQ(name_at(20, 0x1500, now_), "[two]");
   EXPECT_EQ(name_at(20, 0x1500, now_ - 1), "[one]");
+  EXPECT_EQ(table_->process(20)->comm, "other");
   table_->maintain();
   EXPECT_NE(table_->process(21)->exit_ns, kStillAlive);
   EXPECT_EQ(table_->counters().exits_noticed_late, 1);
@@ -307,6 +318,43 @@ TEST_F(ProcessTableTest, TheNumberOfMappingsIsBounded) {
   table_->scan();
   EXPECT_EQ(table_->mappings(20).mappings.size(), 100);
   EXPECT_EQ(table_->counters().mappings_refused, 900);
+}
+
+TEST_F(ProcessTableTest, AHundredThousandMappingsStaySmall) {
+  std::string maps;
+  for (uint64_t i = 1; i <= 100'000; ++i) {
+    maps += fmt::format("{:x}-{:x} r-{}p 00000000 00:00 0 \n", i << 12, (i + 1) << 12,
+                        i % 2 == 0 ? 'x' : '-');
+  }
+  proc_.add(20, 1, "jit", maps);
+  table_->scan();
+  EXPECT_EQ(table_->mappings(20).mappings.size(), 50'000);
+  EXPECT_EQ(name_at(20, (70'000 << 12) + 5, now_), "//anon");
+  EXPECT_EQ(name_at(20, (70'001 << 12) + 5, now_), "");
+  EXPECT_LT(table_->memory_bytes(), 10'000'000);
+}
+
+TEST_F(ProcessTableTest, AForkOfAProcessNobodyToldOfReadsTheParent) {
+  proc_.add(20, 1, "server", "1000-2000 r-xp 0 0:0 0 [code]\n");
+  fork(21, 20, now_ + 1);
+  exit(21, 21, now_ + 10);
+  EXPECT_EQ(name_at(21, 0x1500, now_ + 5), "[code]");
+  EXPECT_EQ(table_->process(21)->comm, "server");
+}
+
+TEST_F(ProcessTableTest, AnExecByAThreadThatIsNotTheFirstGoesOn) {
+  fork(10, 1, 100);
+  exec(10, "old", 110);
+  mmap(10, 0x1000, 0x2000, "[old]", 120);
+  thread(10, 11, 130);
+  exit(10, 10, 200);  // the kernel ends all others, the first thread too, and gives its id on
+  exec(10, "new", 210);
+  mmap(10, 0x1000, 0x2000, "[new]", 220);
+  EXPECT_EQ(table_->process(10)->exit_ns, kStillAlive);
+  EXPECT_EQ(name_at(10, 0x1500, 150), "[old]");
+  EXPECT_EQ(name_at(10, 0x1500, 250), "[new]");
+  exit(10, 10, 300);
+  EXPECT_EQ(table_->process(10)->exit_ns, 300);
 }
 
 TEST_F(ProcessTableTest, NonsenseIsIgnored) {

@@ -44,7 +44,8 @@ class SideBand {
   Status update_cpus();
 
   // Hands out what happened, oldest first over all CPUs. What is younger than the start of this
-  // call waits for the next one, because an older record of another CPU may still be on its way.
+  // call waits for the next one, because an older record of another CPU may still be on its way; so
+  // drain from time to time even when fd() is not readable.
   void drain(const std::function<void(const SideBandEvent&)>& callback);
 
   const SideBandCounters& counters() const { return counters_; }

@@ -7,7 +7,7 @@
 namespace vesta {
 namespace {
 
-constexpr size_t kMaxUnitRanges = 16'000'000;
+constexpr size_t kMaxUnitRanges = 4'000'000;
 // Entries of range lists that are read to find the units' ranges.
 constexpr uint64_t kRangeEntries = 64'000'000;
 
@@ -51,10 +51,12 @@ Result<std::unique_ptr<DwarfSymbols>> DwarfSymbols::open(std::shared_ptr<const E
 }
 
 void DwarfSymbols::add_range(uint64_t start, uint64_t end, uint32_t unit,
-                             std::vector<Interval>& intervals) {
+                             std::vector<Interval>& intervals) const {
   if (start < base_ || end <= start || end - base_ >= 0xFFFFFFFF) return;
+  // Linkers let the DWARF of a dropped copy of a function point at the one that was kept, which is
+  // the first: the first unit is right, and lies deepest here.
   intervals.push_back(
-      {static_cast<uint32_t>(start - base_), static_cast<uint32_t>(end - base_), unit, 0});
+      {static_cast<uint32_t>(start - base_), static_cast<uint32_t>(end - base_), unit, ~unit});
 }
 
 // The units' own DIEs first: finding the units has read their headers, which are on the same pages.

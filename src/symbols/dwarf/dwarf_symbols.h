@@ -50,7 +50,8 @@ class DwarfSymbols {
   DwarfSymbols() = default;
   void index_units();
   void add_aranges(std::vector<Interval>& intervals, const std::vector<bool>& known);
-  void add_range(uint64_t start, uint64_t end, uint32_t unit, std::vector<Interval>& intervals);
+  void add_range(uint64_t start, uint64_t end, uint32_t unit,
+                 std::vector<Interval>& intervals) const;
   UnitTable& table(uint32_t unit);
   void evict(uint32_t keep);
 

@@ -24,7 +24,7 @@ using testing::ElfBuilder;
 //  5 subprogram: name
 //  6 inlined subroutine: abstract_origin, low_pc, high_pc
 Bytes abbreviations() {
-  using namespace dw;
+  using namespace dw;  // NOLINT(google-build-using-namespace): constants alone
   Bytes out;
   const auto entry = [&](uint64_t code, uint64_t tag, bool children,
                          std::initializer_list<std::pair<uint64_t, uint64_t>> attributes) {
@@ -80,6 +80,7 @@ std::vector<std::string> names_at(const ElfBuilder& elf, uint64_t address) {
   std::vector<SourceFrame> frames;
   (*symbols)->lookup(address, frames);
   std::vector<std::string> out;
+  out.reserve(frames.size());
   for (const SourceFrame& frame : frames) out.emplace_back(frame.name);
   return out;
 }
@@ -133,7 +134,7 @@ TEST(HostileDwarf, InlinedCallsNestedAHundredThousandDeepAreCutOff) {
 }
 
 TEST(HostileDwarf, AttributesWithoutBytesDoNotMultiplyWork) {
-  using namespace dw;
+  using namespace dw;  // NOLINT(google-build-using-namespace): constants alone
   Bytes table = abbreviations();
   table.uleb(7).uleb(kSubprogram).u8(0);
   for (int i = 0; i < 60'000; ++i) table.uleb(kDeclLine).uleb(kFlagPresent);
@@ -148,7 +149,7 @@ TEST(HostileDwarf, AttributesWithoutBytesDoNotMultiplyWork) {
 }
 
 TEST(HostileDwarf, ManyReferencesIntoOneLongStringAreBounded) {
-  using namespace dw;
+  using namespace dw;  // NOLINT(google-build-using-namespace): constants alone
   // Every offset is a DIE of its own, whose name runs to the end of the unit.
   Bytes dies = unit_die();
   dies.uleb(2).text("outer").u64(0x1000).u32(0x100000);
@@ -166,7 +167,7 @@ TEST(HostileDwarf, ManyReferencesIntoOneLongStringAreBounded) {
 }
 
 TEST(HostileDwarf, RangeListsThatManyDiesShareAreBounded) {
-  using namespace dw;
+  using namespace dw;  // NOLINT(google-build-using-namespace): constants alone
   Bytes table = abbreviations();
   table.uleb(7).uleb(kSubprogram).u8(0).uleb(kRanges).uleb(kSecOffset).u8(0).u8(0);
   Bytes ranges;
@@ -198,8 +199,19 @@ TEST(HostileDwarf, UnitsOfSizeZeroAndUnknownVersionsArePassedOver) {
   EXPECT_EQ(names_at(elf_of(info, abbreviations().str()), 0x1000), (Names{"outer"}));
 }
 
+// Not hostile: ld makes the DWARF of a dropped copy of an inline function point at the kept one.
+TEST(HostileDwarf, FirstOfTwoUnitsThatClaimAnAddressIsRight) {
+  std::string info;
+  for (const char* name : {"kept", "dropped", "dropped_too"}) {
+    Bytes dies = unit_die();
+    dies.uleb(2).text(name).u64(0x1000).u32(0x100).u8(0).u8(0);
+    info += unit_of(dies);
+  }
+  EXPECT_EQ(names_at(elf_of(info, abbreviations().str()), 0x1010), (Names{"kept"}));
+}
+
 TEST(HostileDwarf, LineTableCountsThatCannotBeAreRefused) {
-  using namespace dw;
+  using namespace dw;  // NOLINT(google-build-using-namespace): constants alone
   Bytes table;
   table.uleb(1).uleb(kCompileUnit).u8(1);
   for (const auto& [name, form] : std::initializer_list<std::pair<int, int>>{

@@ -140,7 +140,7 @@ class UnitTableBuilder {
     if (!inlined) {
       // Other DIEs refer to this one by its offset for their name; offsets ascend.
       if (fields.name && !fields.linkage_name && here.scope != 0) {
-        scope_of_.push_back({die, here.scope});
+        scope_of_.emplace_back(die, here.scope);
       }
       inside = Ancestor{here.scope, 0, 0};
       if (!fields.low_pc && !fields.ranges) return;

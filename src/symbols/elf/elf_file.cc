@@ -89,8 +89,8 @@ std::string BuildId::hex() const {
 }
 
 const ElfFile::Limits& ElfFile::default_limits() {
-  static const Limits limits;
-  return limits;
+  static const Limits kLimits;
+  return kLimits;
 }
 
 Result<std::shared_ptr<const ElfFile>> ElfFile::open(const std::string& path,

@@ -133,6 +133,7 @@ TEST(SymbolTable, LatestStartWinsWhereverFunctionsOverlap) {
       symbols[address] = {fmt::format("s{}", i), address, 1 + random() % 400};
     }
     std::vector<TestSymbol> shuffled;
+    shuffled.reserve(symbols.size());
     for (const auto& [address, symbol] : symbols) shuffled.push_back(symbol);
     std::ranges::shuffle(shuffled, random);
     const SymbolTable table = table_of(shuffled);

@@ -1,0 +1,95 @@
+#include "agent/recording/recording.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "base/test_requirements.h"
+#include "profile/frame_name.h"
+
+namespace vesta {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Known names, and never one function inlined into the other.
+__attribute__((noinline)) void burn_inner() {
+  for (int i = 0; i < 1000; ++i) asm volatile("");
+}
+[[noreturn]] __attribute__((noinline)) void burn_outer() {
+  while (true) {
+    burn_inner();
+    asm volatile("");
+  }
+}
+
+class RecordingTest : public ::testing::Test {
+ protected:
+  void SetUp() override { VESTA_REQUIRE_OR_SKIP(::geteuid() == 0, "recording needs root"); }
+  void TearDown() override {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  uint32_t start_victim() {
+    pid_ = ::fork();
+    if (pid_ == 0) burn_outer();
+    return static_cast<uint32_t>(pid_);
+  }
+  pid_t pid_ = 0;
+};
+
+TEST_F(RecordingTest, NamesWhatAProcessDoes) {
+  RecordingOptions options;
+  options.frequency = 499;
+  options.pids = {start_victim()};
+  auto recording = Recording::start(options);
+  ASSERT_TRUE(recording.ok()) << recording.error().message;
+  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  while ((*recording)->progress().coverage.samples < 100 && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(10ms);
+  const auto batch = (*recording)->finish();
+  ASSERT_TRUE(batch.ok());
+  EXPECT_EQ(find_inconsistency(*batch), "");
+  const Profile& profile = batch->profiles[0];
+  const Recording::Progress progress = (*recording)->progress();
+  EXPECT_GE(progress.samples, 100U);
+  EXPECT_EQ(progress.lost, 0U);
+  EXPECT_EQ(static_cast<uint64_t>(total_of(profile, 0)), progress.samples);
+  uint64_t in_order = 0;
+  for (size_t row = 0; row < profile.samples.size(); ++row) {
+    std::string names;
+    for (const LocationId id : batch->dictionary.stacks[profile.samples.stacks[row]]) {
+      for (size_t line = 0; line < frame_count(batch->dictionary, id); ++line)
+        names += frame_name(batch->dictionary, id, line) + ";";
+    }
+    const size_t outer = names.find("burn_outer");
+    if (outer != std::string::npos && names.find("main;") > outer) in_order += static_cast<uint64_t>(profile.value(row, 0));
+  }
+  // Nearly everything happens there; a page fault or two at the start does not.
+  EXPECT_GE(in_order * 100, progress.samples * 90);
+}
+
+TEST_F(RecordingTest, AProcessThatDoesNotExistIsSaidToBeMissing) {
+  RecordingOptions options;
+  options.pids = {4'194'305};  // above the kernel's limit
+  const auto recording = Recording::start(options);
+  ASSERT_FALSE(recording.ok());
+  EXPECT_EQ(recording.error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(RecordingTest, CanBeDroppedWithoutFinishing) {
+  RecordingOptions options;
+  options.whole_host = true;
+  start_victim();
+  const auto recording = Recording::start(options);
+  ASSERT_TRUE(recording.ok()) << recording.error().message;
+}
+
+}  // namespace
+}  // namespace vesta

@@ -1,0 +1,59 @@
+#include "agent/recording/sample_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace vesta {
+namespace {
+
+ResolvedSamples batch_of(size_t samples) {
+  ResolvedSamples batch;
+  batch.samples.resize(samples);
+  batch.processes.push_back(std::make_shared<SampledProcess>());
+  return batch;
+}
+
+TEST(SampleQueue, KeepsOrder) {
+  SampleQueue queue(1 << 20);
+  for (size_t count = 1; count <= 3; ++count) queue.push(batch_of(count));
+  for (size_t count = 1; count <= 3; ++count) EXPECT_EQ(queue.pop()->samples.size(), count);
+}
+
+TEST(SampleQueue, WhatDoesNotFitIsCountedAndItsProcessesStay) {
+  SampleQueue queue(10 * sizeof(ResolvedSample));
+  queue.push(batch_of(8));
+  queue.push(batch_of(5));
+  EXPECT_EQ(queue.dropped(), 5U);
+  EXPECT_EQ(queue.pop()->samples.size(), 8U);
+  const auto emptied = queue.pop();
+  EXPECT_TRUE(emptied->samples.empty());
+  EXPECT_EQ(emptied->processes.size(), 1U);
+  // There is room again.
+  queue.push(batch_of(5));
+  EXPECT_EQ(queue.dropped(), 5U);
+}
+
+TEST(SampleQueue, EndsAfterTheLastBatch) {
+  SampleQueue queue(1 << 20);
+  queue.push(batch_of(1));
+  queue.close();
+  EXPECT_TRUE(queue.pop().has_value());
+  EXPECT_FALSE(queue.pop().has_value());
+}
+
+TEST(SampleQueue, WakesWhoWaits) {
+  SampleQueue queue(1 << 20);
+  size_t seen = 0;
+  {
+    const std::jthread reader([&] {
+      while (const auto batch = queue.pop()) seen += batch->samples.size();
+    });
+    for (int i = 0; i < 100; ++i) queue.push(batch_of(3));
+    queue.close();
+  }
+  EXPECT_EQ(seen, 300U);
+}
+
+}  // namespace
+}  // namespace vesta

@@ -28,7 +28,7 @@ static __always_inline int vesta_needs_user_space(__u8 result) {
 // What of a deep stack does not fit beside the frames.
 struct vesta_more_stack {
   struct vesta_sample sample;
-  char bytes[VESTA_STACK_COPY_BYTES];
+  char bytes[VESTA_STACK_COPY_BYTES + VESTA_USER_PAGE];  // room for the verifier behind a last part
 };
 
 struct {
@@ -68,7 +68,7 @@ static __always_inline __u16 vesta_send_more_stack(const struct vesta_sample* sa
   more->sample.tid = sample->tid;
   __u16 sent = 0;
   for (int part = 0; part < VESTA_MORE_STACK_RECORDS; ++part) {
-    __u32 copied = vesta_copy_stack(more->bytes, VESTA_STACK_COPY_BYTES, 0, sp);
+    __u32 copied = vesta_copy_stack(more->bytes, sizeof(more->bytes), 0, sp);
     if (copied == 0 || copied > VESTA_STACK_COPY_BYTES) break;
     more->sample.resume.sp = sp;
     more->sample.stack_bytes = (__u16)copied;
@@ -106,12 +106,17 @@ static __always_inline void vesta_send(struct vesta_scratch* record, __u32 slot)
           vesta_current_bx(record, state, &state->registers[VESTA_REGISTER_RBX]) != 0;
       __builtin_memcpy((char*)record->payload + bytes, state->registers, sizeof(state->registers));
       bytes += sizeof(state->registers);
+      // Not into the page below, which may not be there: then nothing at all could be read.
+      __u32 below = (__u32)state->sp & (VESTA_USER_PAGE - 1);
+      if (below > VESTA_STACK_COPY_BELOW) below = VESTA_STACK_COPY_BELOW;
+      sample->stack_below = (__u16)below;
+      const __u64 start = state->sp - below;
       const __u32 copied =
-          vesta_copy_stack((char*)record->payload, VESTA_PAYLOAD_BYTES, bytes, state->sp);
+          vesta_copy_stack((char*)record->payload, VESTA_PAYLOAD_BYTES, bytes, start);
       sample->stack_bytes = (__u16)copied;
       bytes += copied;
       if (copied == VESTA_STACK_COPY_BYTES)
-        sample->more_stack_records = vesta_send_more_stack(sample, slot, state->sp + copied);
+        sample->more_stack_records = vesta_send_more_stack(sample, slot, start + copied);
       vesta_count(VESTA_COUNT_DEFERRED);
     }
   }

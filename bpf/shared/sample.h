@@ -3,7 +3,7 @@
 // A record is a vesta_sample, then `kernel_frames` + `user_frames` addresses (leaf first in each
 // part). When the kernel side met code whose table it does not have, `stack_bytes` is not 0, and
 // the VESTA_LEAF_REGISTERS registers of the innermost frame follow, then `stack_bytes` of user
-// stack from `resume.sp` on: user space goes on from there with the same unwinder.
+// stack from `resume.sp` - `stack_below` on: user space goes on from there with the same unwinder.
 #pragma once
 
 #include "shared/types.h"
@@ -15,6 +15,8 @@ enum {
   VESTA_MAX_FRAMES = 640,
   VESTA_STACK_COPY_BYTES = 24576,  // a per-CPU value may have 32 KiB in all
   VESTA_MORE_STACK_RECORDS = 3,    // so that 96 KiB of stack can be copied in all
+  // Below the stack pointer: the red zone, and what an epilogue has popped but its rules still name.
+  VESTA_STACK_COPY_BELOW = 128,
   VESTA_LEAF_REGISTERS = 16,       // by DWARF number: 0 = rax, 6 = rbp, 7 = rsp, 10 = r10 …
 };
 
@@ -63,7 +65,7 @@ struct vesta_sample {
   __u16 user_frames;
   __u16 stack_bytes;
   __u16 more_stack_records;  // that came before this one
-  __u16 padding;
+  __u16 stack_below;         // of stack_bytes, those below resume.sp
   char comm[VESTA_COMM_BYTES];
   struct vesta_resume resume;
 };

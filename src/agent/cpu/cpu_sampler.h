@@ -47,7 +47,7 @@ struct SampleRecord {
   std::span<const uint64_t> kernel_frames;  // leaf first
   std::span<const uint64_t> user_frames;    // leaf first, VESTA_FRAME_EXACT on top
   std::span<const uint64_t> registers;      // empty, or VESTA_LEAF_REGISTERS
-  std::span<const char> stack;              // from head.resume.sp on
+  std::span<const char> stack;              // from head.resume.sp - head.stack_below on
   std::span<const StackPiece> more_stack;
 };
 

@@ -118,6 +118,43 @@ TEST_F(CpuSamplerTest, SamplesOnlyItsTargets) {
   EXPECT_EQ((*sampler)->damaged_records(), 0U);
 }
 
+TEST_F(CpuSamplerTest, CopiesADeepStackAndWhatLiesJustBelow) {
+  constexpr size_t kDeep = 90'000;  // of the 96 KiB that are copied at most
+  const pid_t victim = ::fork();
+  if (victim == 0) {
+    // Below the frames of whoever called, as in a program that has gone deep.
+    auto* frame = static_cast<volatile char*>(__builtin_alloca(2 * kDeep));
+    for (size_t i = 0; i < 2 * kDeep; i += 512) frame[i] = 1;
+    while (true) asm volatile("" ::: "memory");
+  }
+  CpuSamplerOptions options;
+  options.frequency = 499;
+  options.only_targets = true;
+  auto sampler = CpuSampler::load(options);
+  ASSERT_TRUE(sampler.ok()) << sampler.error().message;
+  ASSERT_TRUE((*sampler)->add_target(static_cast<uint32_t>(victim)).ok());
+  ASSERT_TRUE((*sampler)->start().ok());
+  size_t copied = 0;
+  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  while (copied < kDeep && std::chrono::steady_clock::now() < deadline) {
+    (void)(*sampler)->drain([&](const SampleRecord& record) {
+      uint64_t end = record.head.resume.sp - record.head.stack_below + record.stack.size();
+      EXPECT_EQ(record.head.stack_below,
+                std::min<uint64_t>(VESTA_STACK_COPY_BELOW, record.head.resume.sp % 4096));
+      for (const StackPiece& piece : record.more_stack) {
+        EXPECT_EQ(piece.address, end) << "no gap between the parts";
+        end += piece.bytes.size();
+      }
+      copied = std::max<size_t>(copied, end - record.head.resume.sp);
+    });
+    std::this_thread::sleep_for(5ms);
+  }
+  (*sampler)->stop();
+  EXPECT_GE(copied, kDeep);
+  ::kill(victim, SIGKILL);
+  ::waitpid(victim, nullptr, 0);
+}
+
 TEST_F(CpuSamplerTest, ChildrenOfATargetAreTargets) {
   CpuSamplerOptions options;
   options.frequency = 499;

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <mutex>
 #include <optional>
 
@@ -25,6 +26,9 @@ namespace {
 constexpr int kDrainMs = 100;  // between two looks at the sample ring
 constexpr uint64_t kMaintainNs = 1'000'000'000;
 constexpr uint64_t kMaxTableWaitNs = 10'000'000'000;  // at the end, for the last stacks
+// For the tables of what is to be recorded, before the first sample: a stack that waits for its table
+// is copied, and a copy ends where the target switched stacks (in a signal handler, say).
+constexpr std::chrono::milliseconds kMaxTableHeadStart{2000};
 constexpr uint64_t kQueueBytes = 64ULL << 20;
 
 uint64_t clock_ns(clockid_t clock) {
@@ -227,6 +231,7 @@ Result<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& opti
   }
   parts->processes->scan();
   parts->resolver->begin();
+  (void)parts->loader->wait_until_idle(kMaxTableHeadStart);
   parts->start_unix_ns = clock_ns(CLOCK_REALTIME);
   parts->sampling_ns = monotonic_ns();
   VESTA_TRY(parts->sampler->start());

@@ -84,7 +84,7 @@ void SampleResolver::give_up_waiting() {
 class SampleResolver::Target : public UnwindTarget {
  public:
   Target(SampleResolver& owner, const SampleRecord& record) : owner_(owner), head_(record.head) {
-    memory_.add(head_.resume.sp, {record.stack.data(), record.stack.size()});
+    memory_.add(head_.resume.sp - head_.stack_below, {record.stack.data(), record.stack.size()});
     for (const StackPiece& piece : record.more_stack)
       memory_.add(piece.address, {piece.bytes.data(), piece.bytes.size()});
   }

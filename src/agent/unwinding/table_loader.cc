@@ -53,6 +53,11 @@ void TableLoader::touch(ModuleId module) {
   if (found != entries_.end()) found->second.last_use = ++use_clock_;
 }
 
+bool TableLoader::wait_until_idle(std::chrono::milliseconds limit) {
+  std::unique_lock guard(lock_);
+  return idle_.wait_for(guard, limit, [this] { return queue_.empty() && !is_busy_; });
+}
+
 void TableLoader::clear_ready() {
   uint64_t count = 0;
   (void)!::read(ready_.get(), &count, sizeof(count));
@@ -71,6 +76,7 @@ void TableLoader::run(const std::stop_token& stop) {
       wake_.wait(guard, stop, [this] { return !queue_.empty(); });
       batch.assign(queue_.begin(), queue_.end());
       queue_.clear();
+      is_busy_ = !batch.empty();
     }
     for (const Request& request : batch) {
       if (stop.stop_requested()) return;
@@ -92,6 +98,8 @@ void TableLoader::run(const std::stop_token& stop) {
     const std::lock_guard guard(lock_);
     for (const Request& request : batch) entries_[request.module->id()].requested = false;
     trim_copies();
+    is_busy_ = false;
+    idle_.notify_all();
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -44,6 +45,9 @@ class TableLoader {
   void forget_slot(ModuleId module, uint32_t slot);
   // A sample went through this module: it is in use.
   void touch(ModuleId module);
+
+  // Waits until everything that was asked for is here and in the kernel; false when the time is up.
+  bool wait_until_idle(std::chrono::milliseconds limit);
 
   // Readable when tables were finished since the last clear_ready().
   int ready_fd() const { return ready_.get(); }
@@ -86,7 +90,9 @@ class TableLoader {
   UniqueFd ready_;
   mutable std::mutex lock_;
   std::condition_variable_any wake_;
+  std::condition_variable idle_;
   std::deque<Request> queue_;                    // guarded by lock_
+  bool is_busy_ = false;                         // guarded by lock_
   std::unordered_map<ModuleId, Entry> entries_;  // guarded by lock_
   uint64_t use_clock_ = 0;                       // guarded by lock_
   Statistics statistics_;                        // guarded by lock_

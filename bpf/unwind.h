@@ -236,6 +236,8 @@ static __always_inline enum vesta_step vesta_step_rule(VESTA_ENV env,
   if (rule->bp_kind == VESTA_BP_UNDEFINED) {
     state->bp_lost = 1;
   } else if (rule->bp_kind != VESTA_BP_SAME) {
+    if (rule->bp_kind == VESTA_BP_AT_BP && state->bp_lost)
+      return vesta_stop(state, VESTA_UNWIND_UNSUPPORTED);
     const __u64 base = rule->bp_kind == VESTA_BP_AT_CFA ? cfa : state->bp;
     if (vesta_read_word(env, base + (__u64)(__s64)rule->bp_offset, &state->bp))
       return vesta_stop(state, VESTA_UNWIND_BAD_MEMORY);

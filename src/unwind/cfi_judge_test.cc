@@ -68,7 +68,10 @@ std::optional<vesta_unwind_rule> cfa_rule(Ops ops, bool is_signal) {
   if (!base) return std::nullopt;
   rule.cfa_offset = static_cast<int32_t>(offset);
   if (ops.size() == 1) {
-    rule.cfa_kind = *base == 7 ? VESTA_CFA_SP : *base == 6 ? VESTA_CFA_BP : VESTA_CFA_REGISTER;
+    rule.cfa_kind = *base == 7   ? VESTA_CFA_SP
+                    : *base == 6 ? VESTA_CFA_BP
+                    : *base == 3 ? VESTA_CFA_BX
+                                 : VESTA_CFA_REGISTER;
     if (rule.cfa_kind == VESTA_CFA_REGISTER) rule.operand = static_cast<uint8_t>(*base);
     return rule;
   }
@@ -158,6 +161,17 @@ std::optional<vesta_unwind_rule> expected_rule(Dwarf_Frame* frame, bool is_signa
     case Where::kUndefined:
       rule->bp_kind = VESTA_BP_UNDEFINED;
       break;
+  }
+  if (rule->cfa_kind != VESTA_CFA_REGISTER && rule->cfa_kind != VESTA_CFA_DEREF_BP &&
+      rule->cfa_kind != VESTA_CFA_DEREF_SP) {
+    const Where bx = register_place(frame, 3);
+    if (bx.kind == Where::kAtCfa && bx.offset < 0 && bx.offset > -8 * VESTA_BX_LOST &&
+        bx.offset % 8 == 0) {
+      rule->operand = static_cast<uint8_t>(-bx.offset / 8);
+    } else if (bx.kind != Where::kSame && bx.kind != Where::kUndefined) {
+      // The judge says "undefined" too where nothing is said, which means untouched.
+      rule->operand = VESTA_BX_LOST;
+    }
   }
   return rule;
 }

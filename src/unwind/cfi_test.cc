@@ -145,7 +145,7 @@ TEST(CfiTest, RunsEveryInstruction) {
   EXPECT_AFTER(".cfi_escape 0x15, 6, 0x7f", rule(VESTA_CFA_SP, 8, VESTA_BP_UNDEFINED));
   EXPECT_AFTER(".cfi_escape 0x16, 6, 2, 0x76, 0", rule(VESTA_CFA_SP, 8, VESTA_BP_UNDEFINED));
   // nop, GNU_window_save, GNU_args_size and other registers change nothing.
-  EXPECT_AFTER(".cfi_escape 0, 0x2d, 0x2e, 0x90, 0x01, 0x83, 2, 0x07, 12, 0x0e, 16",
+  EXPECT_AFTER(".cfi_escape 0, 0x2d, 0x2e, 0x90, 0x01, 0x8c, 2, 0x07, 12, 0x0e, 16",
                rule(VESTA_CFA_SP, 16));
 }
 
@@ -227,6 +227,15 @@ TEST(CfiTest, KeepsAReturnAddressInARegisterForTheInnermostFrame) {
                rule(VESTA_CFA_SP_AND_REGISTER, 0, VESTA_BP_SAME, 0, 5));
   EXPECT_AFTER(".cfi_register %rip, %rdi\n.cfi_register %rbp, %r9", rule(VESTA_CFA_UNSUPPORTED, 0));
   EXPECT_AFTER(".cfi_def_cfa %rbp, 16\n.cfi_register %rip, %rdi", rule(VESTA_CFA_UNSUPPORTED, 0));
+}
+
+TEST(CfiTest, KnowsWhereRbxIsBecauseTheDynamicLinkerHangsItsFrameOnIt) {
+  EXPECT_AFTER(".cfi_def_cfa %rbx, 16\n.cfi_offset %rbx, -16",
+               rule(VESTA_CFA_BX, 16, VESTA_BP_SAME, 0, 2));
+  EXPECT_AFTER(".cfi_offset %rbx, -24", rule(VESTA_CFA_SP, 8, VESTA_BP_SAME, 0, 3));
+  EXPECT_AFTER(".cfi_offset %rbx, -24\n.cfi_restore %rbx", rule(VESTA_CFA_SP, 8));
+  EXPECT_AFTER(".cfi_undefined %rbx", rule(VESTA_CFA_SP, 8, VESTA_BP_SAME, 0, VESTA_BX_LOST));
+  EXPECT_AFTER(".cfi_offset %rbx, -2040", rule(VESTA_CFA_SP, 8, VESTA_BP_SAME, 0, VESTA_BX_LOST));
 }
 
 TEST(CfiTest, RecognisesRealignedFrames) {

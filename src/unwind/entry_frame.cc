@@ -1,5 +1,8 @@
 #include "unwind/entry_frame.h"
 
+#include <cstring>
+#include <string_view>
+
 namespace vesta {
 namespace {
 
@@ -26,9 +29,27 @@ class EntrySource final : public FunctionSource {
   uint64_t entry_;
 };
 
+// Linkers set an entry point in libraries, too, where it means nothing. What is started needs an interpreter, or nobody: a
+// static program, the dynamic linker itself.
+bool is_started(const ElfFile& file) {
+  std::string_view dynamic;
+  for (const Elf64_Phdr& segment : file.segments()) {
+    if (segment.p_type == PT_INTERP) return true;
+    if (segment.p_type == PT_DYNAMIC) dynamic = file.bytes_at(segment.p_vaddr).substr(0, segment.p_filesz);
+  }
+  for (; dynamic.size() >= sizeof(Elf64_Dyn); dynamic.remove_prefix(sizeof(Elf64_Dyn))) {
+    Elf64_Dyn entry;
+    std::memcpy(&entry, dynamic.data(), sizeof(entry));
+    if (entry.d_tag == DT_NEEDED) return false;
+    if (entry.d_tag == DT_NULL) break;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::unique_ptr<FunctionSource> entry_source(const ElfFile& file) {
+  if (!is_started(file)) return nullptr;
   const uint64_t entry = file.entry();
   for (const Elf64_Phdr& segment : file.segments()) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;

@@ -134,6 +134,21 @@ TEST(StackUnwinderTest, FollowsAReturnAddressInARegister) {
   EXPECT_EQ(process.unwind(registers).result, VESTA_UNWIND_UNSUPPORTED);
 }
 
+TEST(StackUnwinderTest, FollowsRbxFromWhereACalleeSavedIt) {
+  // Function 0 saved rbx two words below its CFA; function 1's CFA hangs on rbx.
+  HandMadeProcess process({rule(VESTA_CFA_SP, 32, VESTA_BP_SAME, 0, 2), rule(VESTA_CFA_BX, 16),
+                           rule(VESTA_CFA_END, 0),
+                           rule(VESTA_CFA_SP, 32, VESTA_BP_SAME, 0, VESTA_BX_LOST)});
+  process.memory = {{kStack + 16, kStack + 0x80}, {kStack + 24, code(1)}, {kStack + 0x88, code(2)}};
+  EXPECT_EQ(process.unwind({code(0), kStack, 0, {}}).frames,
+            (Frames{code(0) | kExact, code(1), code(2)}));
+  // In the innermost frame it is in its register.
+  Registers registers{code(1), kStack, 0, {}};
+  registers.leaf[3] = kStack + 0x80;
+  EXPECT_EQ(process.unwind(registers).result, VESTA_UNWIND_COMPLETE);
+  EXPECT_EQ(process.unwind({code(3), kStack, 0, {}}).result, VESTA_UNWIND_UNSUPPORTED);
+}
+
 TEST(StackUnwinderTest, GoesThroughASignalFrameToAnExactAddress) {
   HandMadeProcess process({rule(VESTA_CFA_SP, 8), rule(VESTA_CFA_SIGNAL, 0), rule(VESTA_CFA_SP, 8),
                            rule(VESTA_CFA_END, 0)});

@@ -23,7 +23,7 @@ namespace {
 
 constexpr char kMagic[8] = {'V', 'E', 'S', 'T', 'A', 'U', 'W', 'T'};
 // Changes with the layout of the file or of tables, and with what is built from the same input.
-constexpr uint32_t kVersion = 5;
+constexpr uint32_t kVersion = 6;
 constexpr std::string_view kSuffix = ".unwind";
 constexpr std::string_view kTemporaryPrefix = ".writing-";
 constexpr time_t kStaleTemporarySeconds = 3600;

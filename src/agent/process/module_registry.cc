@@ -24,6 +24,11 @@ FileIdentity without_ctime(FileIdentity identity) {
   return identity;
 }
 
+bool has_build_id(const TargetFile& opened, std::string_view build_id) {
+  const auto head = read_elf_head(opened.fd.get());
+  return head && head->build_id.bytes == build_id;
+}
+
 // A copy of our own vDSO; empty when there is none.
 std::string own_vdso_image() {
   const uint64_t address = ::getauxval(AT_SYSINFO_EHDR);
@@ -70,9 +75,7 @@ bool ModuleRegistry::is_mapped_file(const TargetFile& opened, const MappedFile& 
   if (file.inode != 0) {
     return opened.identity.inode == file.inode && opened.identity.device == file.device;
   }
-  if (file.build_id.empty()) return false;
-  const auto head = read_elf_head(opened.fd.get());
-  return head && head->build_id.bytes == file.build_id;
+  return !file.build_id.empty() && has_build_id(opened, file.build_id);
 }
 
 bool ModuleRegistry::is_safe_device(uint32_t pid, uint64_t device) {
@@ -96,12 +99,15 @@ bool ModuleRegistry::is_safe_device(uint32_t pid, uint64_t device) {
 Result<TargetFile> ModuleRegistry::open_file(const MappedFile& file) {
   const auto check = [&](uint64_t device) { return is_safe_device(file.pid, device); };
   auto opened = open_map_file(options_.proc_root, file.pid, file.start, file.end, check);
-  if (opened) {
+  // News may be late: by now another file may be mapped there. Where the kernel told a build id that
+  // can be seen; device and inode numbers are not always those that stat() tells of the same file.
+  const bool is_another = opened && !file.build_id.empty() && !has_build_id(*opened, file.build_id);
+  if (opened && !is_another) {
     ++counters_.opened_by_mapping;
     return opened;
   }
-  if (opened.error().code == ErrorCode::kInvalidInput ||
-      opened.error().code == ErrorCode::kUnsupported) {
+  if (!is_another && (opened.error().code == ErrorCode::kInvalidInput ||
+                      opened.error().code == ErrorCode::kUnsupported)) {
     return opened;
   }
   const std::string path(file.path);

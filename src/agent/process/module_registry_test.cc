@@ -119,6 +119,30 @@ TEST_F(ModuleRegistryTest, AFileThatTookItsPlaceIsNotMistakenForIt) {
   EXPECT_NE(other, id);
 }
 
+TEST_F(ModuleRegistryTest, LateNewsOfAMappingDoNotOpenWhatIsMappedThereByNow) {
+  const std::string was = write("was", make_elf("0123456789"));
+  const std::string is = write("is", make_elf("another-id"));
+  const std::string maps = folder_.path() + "/42/map_files";
+  fs::create_directories(maps);
+  fs::create_symlink(is, maps + "/1000-2000");
+  ModuleRegistry registry({.proc_root = folder_.path()});
+  MappedFile file;
+  file.pid = 42;
+  file.start = 0x1000;
+  file.end = 0x2000;
+  file.path = was;
+  file.build_id = "0123456789";
+  const ModuleId late = registry.acquire(file);
+  ASSERT_TRUE(late);
+  EXPECT_EQ(registry.module(late)->build_id().bytes, "0123456789");
+  file.path = is;
+  file.build_id = "another-id";
+  const ModuleId now = registry.acquire(file);
+  ASSERT_TRUE(now);
+  EXPECT_NE(now, late);
+  EXPECT_EQ(registry.counters().opened_by_mapping, 1);
+}
+
 TEST_F(ModuleRegistryTest, WithoutABuildIdTheFileItselfCounts) {
   const std::string path = write("a", make_elf(""));
   const ModuleId id = registry_.acquire(file_at(path));

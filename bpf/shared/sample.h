@@ -15,9 +15,10 @@ enum {
   VESTA_MAX_FRAMES = 640,
   VESTA_STACK_COPY_BYTES = 24576,  // a per-CPU value may have 32 KiB in all
   VESTA_MORE_STACK_RECORDS = 3,    // so that 96 KiB of stack can be copied in all
-  // Below the stack pointer: the red zone, and what an epilogue has popped but its rules still name.
+  // Below the stack pointer: the red zone, and what an epilogue has popped but its rules still
+  // name.
   VESTA_STACK_COPY_BELOW = 128,
-  VESTA_LEAF_REGISTERS = 16,       // by DWARF number: 0 = rax, 6 = rbp, 7 = rsp, 10 = r10 …
+  VESTA_LEAF_REGISTERS = 16,  // by DWARF number: 0 = rax, 6 = rbp, 7 = rsp, 10 = r10 …
 };
 
 // User addresses have their top bit free; it marks an address that is the very instruction (the

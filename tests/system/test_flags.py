@@ -85,7 +85,7 @@ class Flags(RecordingTest):
     def test_frequency(self):
         victim = self.start(self.shares)
         for frequency in (1, 99, 999):
-            done = vesta_record("-p", victim.pid, "-F", frequency, "-d", "2s", "-o", self.folder / "f.pb.gz", check=False)
+            done = vesta_record("-p", victim.pid, "-F", frequency, "-d", "1s", "-o", self.folder / "f.pb.gz", check=False)
             # At 1 Hz on a busy machine there may be none.
             if done.returncode == 0:
                 self.assertEqual(pprof_proto.read(self.folder / "f.pb.gz").period, round(1e9 / frequency))
@@ -95,7 +95,7 @@ class Flags(RecordingTest):
 
     def test_durations(self):
         victim = self.start(self.shares)
-        for text, seconds in (("1", 1), ("1s", 1), ("1.5s", 1.5), ("700ms", 0.7)):
+        for text, seconds in (("1", 1), ("1.2s", 1.2), ("700ms", 0.7)):
             recorded = record("-p", victim.pid, "-F", "499", "-d", text)
             # Never shorter; how much longer is up to the machine.
             self.assertGreaterEqual(recorded.raw.duration_ns, seconds * 0.99e9, text)

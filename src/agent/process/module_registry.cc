@@ -99,8 +99,9 @@ bool ModuleRegistry::is_safe_device(uint32_t pid, uint64_t device) {
 Result<TargetFile> ModuleRegistry::open_file(const MappedFile& file) {
   const auto check = [&](uint64_t device) { return is_safe_device(file.pid, device); };
   auto opened = open_map_file(options_.proc_root, file.pid, file.start, file.end, check);
-  // News may be late: by now another file may be mapped there. Where the kernel told a build id that
-  // can be seen; device and inode numbers are not always those that stat() tells of the same file.
+  // News may be late: by now another file may be mapped there. Where the kernel told a build id
+  // that can be seen; device and inode numbers are not always those that stat() tells of the same
+  // file.
   const bool is_another = opened && !file.build_id.empty() && !has_build_id(*opened, file.build_id);
   if (opened && !is_another) {
     ++counters_.opened_by_mapping;

@@ -26,8 +26,8 @@ namespace {
 constexpr int kDrainMs = 100;  // between two looks at the sample ring
 constexpr uint64_t kMaintainNs = 1'000'000'000;
 constexpr uint64_t kMaxTableWaitNs = 10'000'000'000;  // at the end, for the last stacks
-// For the tables of what is to be recorded, before the first sample: a stack that waits for its table
-// is copied, and a copy ends where the target switched stacks (in a signal handler, say).
+// For the tables of what is to be recorded, before the first sample: a stack that waits for its
+// table is copied, and a copy ends where the target switched stacks (in a signal handler, say).
 constexpr std::chrono::milliseconds kMaxTableHeadStart{2000};
 constexpr uint64_t kQueueBytes = 64ULL << 20;
 

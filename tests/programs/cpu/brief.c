@@ -1,4 +1,5 @@
-// Burns about 50 ms of CPU and ends. Built several times, with another FLAVOUR each, into different files.
+// Burns about 50 ms of CPU and ends. Built several times, with another FLAVOUR each, into different
+// files.
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,4 +1,5 @@
-// Burns CPU in a function that is inlined twice over, until it is killed. Tests look up the lines by their remarks.
+// Burns CPU in a function that is inlined twice over, until it is killed. Tests look up the lines
+// by their remarks.
 #include <cstdint>
 
 namespace victim {
@@ -6,7 +7,7 @@ namespace victim {
 template <typename Number>
 struct Mixer {
   __attribute__((always_inline)) static inline Number innermost(Number x) {
-    for (int i = 0; i < 1000000; ++i) x = x * 6364136223846793005u + 1442695040888963407u;  // line of innermost
+    for (int i = 0; i < 1000000; ++i) x = x * 0x5851f42d4c957f2du + 3;  // line of innermost
     return x;
   }
 };

@@ -1,6 +1,6 @@
-// Burns CPU in heavy, medium and light as 60:30:10, all the time, by construction: every round is ten equal
-// slots in random order, six of them in heavy. The work is the same function, so an iteration costs the same;
-// the order is random so that no sampling period can be in step with it.
+// Burns CPU in heavy, medium and light as 60:30:10, all the time, by construction: every round is
+// ten equal slots in random order, six of them in heavy. The work is the same function, so an
+// iteration costs the same; the order is random so that no sampling period can be in step with it.
 //
 // Usage: shares [ROUNDS]   (without: until it is killed)
 #include <stdint.h>
@@ -18,7 +18,8 @@ NOINLINE static uint64_t spin(uint64_t x) {
   return x;
 }
 
-// The asm keeps the calls from becoming jumps, and its comment the compiler from folding three equal functions into one.
+// The asm keeps the calls from becoming jumps, and its comment the compiler from folding three
+// equal functions into one.
 NOINLINE static uint64_t heavy(uint64_t x) {
   x = spin(x);
   __asm__ volatile("# heavy" : "+r"(x));
@@ -52,7 +53,8 @@ int main(int argc, char** argv) {
   uint64_t rounds = argc > 1 ? strtoull(argv[1], 0, 10) : UINT64_MAX;
   for (uint64_t round = 0; round < rounds; ++round) {
     shuffle(slots, x);
-    for (int i = 0; i < kSlots; ++i) x = slots[i] == 0 ? heavy(x) : slots[i] == 1 ? medium(x) : light(x);
+    for (int i = 0; i < kSlots; ++i)
+      x = slots[i] == 0 ? heavy(x) : slots[i] == 1 ? medium(x) : light(x);
   }
   return x == 0;
 }

@@ -1,5 +1,5 @@
-// Does a fixed amount of work in several threads and prints what came out, which depends on nothing but the work.
-// Usage: steady ROUNDS
+// Does a fixed amount of work in several threads and prints what came out, which depends on nothing
+// but the work. Usage: steady ROUNDS
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>

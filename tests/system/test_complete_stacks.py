@@ -9,7 +9,9 @@ from pathlib import Path
 import harness
 from harness import PROGRAMS, LiveRecording, RecordingTest, compile_program, running, wait_until
 
-LEAST = 0.999
+LEAST = 0.999  # of all samples
+# Of each program: of its some 2000 samples, a few may fall into the moments when its tables were not loaded yet.
+LEAST_OF_EACH = 0.995
 CPU_SECONDS = 2  # of each program, recorded
 
 PYTHON = """
@@ -80,8 +82,7 @@ class CompleteStacks(RecordingTest):
             whole = sum(sample.count for sample in recorded.of(pid) if sample.is_complete)
             print(f"{name}: {whole} of {total} complete ({whole / total:.4%})")
             self.assertGreater(total, 500, name)
-            # With so few samples, one of them alone may be more than the allowance.
-            if total - whole > max(1, (1 - LEAST) * total):
+            if whole < LEAST_OF_EACH * total:
                 failed.append(name)
         self.assertGreaterEqual(recorded.count(), 8000)
         self.assertEqual(failed, [], f"\n{recorded.describe_incomplete(10)}")

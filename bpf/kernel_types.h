@@ -18,7 +18,13 @@ struct pid {
   struct upid numbers[1];
 };
 
-struct mm_struct;
+struct mm_struct {
+  unsigned long start_stack;
+};
+
+struct thread_struct {
+  unsigned long fsbase;
+};
 
 struct task_struct {
   unsigned int flags;
@@ -28,6 +34,7 @@ struct task_struct {
   struct task_struct* group_leader;
   struct pid* thread_pid;
   unsigned in_execve : 1;
+  struct thread_struct thread;
 };
 
 #pragma clang attribute pop

@@ -52,3 +52,18 @@ static __always_inline __u32 vesta_process_of(struct task_struct* task) {
 static __always_inline int vesta_is_target(__u32 tgid) {
   return !only_targets || bpf_map_lookup_elem(&targets, &tgid) != 0;
 }
+
+SEC("syscall")
+int find_namespace(void* unused) {
+  (void)unused;
+  struct pid* pid = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid);
+  if (!pid) return 1;
+  const __u32 level = BPF_CORE_READ(pid, level);
+  struct upid number;
+  const __u64 offset =
+      bpf_core_field_offset(struct pid, numbers) + level * bpf_core_type_size(struct upid);
+  if (bpf_probe_read_kernel(&number, sizeof(number), (const char*)pid + offset)) return 1;
+  namespace_level = level;
+  namespace_address = (__u64)number.ns;
+  return 0;
+}

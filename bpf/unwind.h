@@ -216,6 +216,12 @@ static __always_inline enum vesta_step vesta_step_rule(VESTA_ENV env,
         return vesta_stop(state, VESTA_UNWIND_BAD_MEMORY);
       cfa += (__u64)rule->operand * 8;
       break;
+    case VESTA_CFA_DEREF_INDEXED:
+      if (!state->has_registers) return vesta_stop(state, VESTA_UNWIND_UNSUPPORTED);
+      cfa = state->sp + 8 * state->registers[rule->operand & (VESTA_LEAF_REGISTERS - 1)] + offset;
+      if (vesta_read_word(env, cfa, &cfa)) return vesta_stop(state, VESTA_UNWIND_BAD_MEMORY);
+      cfa += 8;
+      break;
     case VESTA_CFA_BX:
       if (vesta_current_bx(env, state, &cfa)) return vesta_stop(state, VESTA_UNWIND_UNSUPPORTED);
       cfa += offset;
@@ -244,7 +250,8 @@ static __always_inline enum vesta_step vesta_step_rule(VESTA_ENV env,
     state->bp_lost = 0;
   }
   if (rule->cfa_kind == VESTA_CFA_REGISTER || rule->cfa_kind == VESTA_CFA_DEREF_BP ||
-      rule->cfa_kind == VESTA_CFA_DEREF_SP || rule->operand == VESTA_BX_LOST) {
+      rule->cfa_kind == VESTA_CFA_DEREF_SP || rule->cfa_kind == VESTA_CFA_DEREF_INDEXED ||
+      rule->operand == VESTA_BX_LOST) {
     state->bx_lost = 1;
   } else if (rule->operand != 0) {
     state->bx_address = cfa - 8 * (__u64)rule->operand;

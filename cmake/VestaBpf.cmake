@@ -3,6 +3,9 @@
 find_program(VESTA_BPF_CLANG NAMES clang clang-14 REQUIRED)
 find_program(VESTA_BPFTOOL NAMES bpftool PATHS /usr/sbin /sbin REQUIRED)
 
+# All of them: what reads the sources without building them (clang-tidy) needs the headers.
+add_custom_target(bpf_skeletons)
+
 # bpf_object(NAME path/to/NAME.bpf.c)
 #   An interface library `bpf_NAME`: whoever links it can include "NAME.skel.h", a libbpf skeleton (open, load, attach,
 #   destroy) with the object inside. Rebuilt when the source or any header under bpf/ changes.
@@ -24,6 +27,7 @@ function(bpf_object name source)
     COMMENT "Building BPF object ${name}"
     VERBATIM)
   add_custom_target(bpf_${name}_skeleton DEPENDS "${skeleton}")
+  add_dependencies(bpf_skeletons bpf_${name}_skeleton)
   add_library(bpf_${name} INTERFACE)
   add_dependencies(bpf_${name} bpf_${name}_skeleton)
   # SYSTEM: generated code does not answer to our warnings.

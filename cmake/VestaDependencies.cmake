@@ -12,6 +12,7 @@ pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 find_library(VESTA_LIBIBERTY iberty REQUIRED)  # static, from libiberty-dev; it comes without a .pc file
 if(VESTA_TESTS)
   find_package(GTest REQUIRED)
+  pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw)  # elfutils judges our tables and stacks
 endif()
 if(VESTA_BENCH)
   find_package(benchmark REQUIRED)

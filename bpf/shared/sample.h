@@ -13,8 +13,9 @@ enum {
   VESTA_MAX_KERNEL_FRAMES = 127,  // kernel.perf_event_max_stack
   VESTA_MAX_USER_FRAMES = 512,
   VESTA_MAX_FRAMES = 640,
-  VESTA_STACK_COPY_BYTES = 24576,  // a per-CPU value may have 32 KiB in all
-  VESTA_MORE_STACK_RECORDS = 3,    // so that 96 KiB of stack can be copied in all
+  VESTA_STACK_COPY_BYTES = 24576,                       // a per-CPU value may have 32 KiB in all
+  VESTA_MORE_STACK_BYTES = 3 * VESTA_STACK_COPY_BYTES,  // so that it can be 96 KiB in all
+  VESTA_MORE_STACK_RECORDS = 6,  // a record ends where pages are missing, so it may take more
   // Below the stack pointer: the red zone, and what an epilogue has popped but its rules still
   // name.
   VESTA_STACK_COPY_BELOW = 128,

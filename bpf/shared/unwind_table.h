@@ -49,7 +49,9 @@ enum vesta_cfa_kind {
                                    // operand (vfork), in the innermost frame only
   VESTA_CFA_BX =
       12,  // CFA = rbx + cfa_offset: the dynamic linker, when it binds a function at its first call
-  VESTA_CFA_KINDS = 13,
+  VESTA_CFA_DEREF_INDEXED = 13,  // CFA = *(sp + 8 * register + cfa_offset) + 8, in the innermost
+                                 // frame only: assembly with an array at the stack pointer
+  VESTA_CFA_KINDS = 14,
 };
 
 // Where the caller's rbp is.
@@ -65,9 +67,9 @@ enum { VESTA_BX_LOST = 255 };
 struct vesta_unwind_rule {
   __u8 cfa_kind : 4;
   __u8 bp_kind : 4;
-  // For the kinds with a register in their name, its DWARF number; for VESTA_CFA_DEREF_*, words to
-  // add. For the others, where the caller's rbx is: that many words below the CFA; 0 = untouched,
-  // VESTA_BX_LOST = not known.
+  // For the kinds with a register in their name or their index, its DWARF number; for
+  // VESTA_CFA_DEREF_BP and _SP, words to add. For the others, where the caller's rbx is: that many
+  // words below the CFA; 0 = untouched, VESTA_BX_LOST = not known.
   __u8 operand;
   __s16 bp_offset;   // bytes
   __s32 cfa_offset;  // bytes

@@ -1,7 +1,7 @@
 #include "base/mapped_file_guard.h"
 
-#include <signal.h>
 #include <sys/mman.h>
+#include <csignal>
 
 #include <array>
 #include <atomic>
@@ -31,6 +31,7 @@ void on_bus_error(int number, siginfo_t* info, void* context) {
   for (size_t i = 0; i < used; ++i) {
     const uintptr_t start = g_ranges[i].start.load(std::memory_order_acquire);
     if (start <= 1 || address < start || address >= g_ranges[i].end.load()) continue;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): signals give addresses, not pointers.
     void* const page = reinterpret_cast<void*>(address & ~(kPageBytes - 1));
     if (::mmap(page, kPageBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page)
       return;

@@ -19,10 +19,10 @@ inline bool require_all() {
 }  // namespace vesta
 
 // Ends the test, skipped, with a reason; or failed, if nothing may be skipped.
-#define VESTA_SKIP(reason)                                                 \
-  do {                                                                     \
-    if (vesta::require_all()) FAIL() << "must not be skipped: " << reason; \
-    GTEST_SKIP() << reason;                                                \
+#define VESTA_SKIP(reason)                                                   \
+  do {                                                                       \
+    if (vesta::require_all()) FAIL() << "must not be skipped: " << (reason); \
+    GTEST_SKIP() << (reason);                                                \
   } while (false)
 
 // Ends the test in the same way unless the condition holds.

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "unwind/byte_cursor.h"
+#include "base/byte_cursor.h"
 #include "unwind/cfi_pointer.h"
 #include "unwind/cfi_program.h"
 
@@ -35,7 +35,7 @@ class EntryReader {
         continue;
       }
       const uint64_t body_offset = cursor.offset();
-      if (length > cursor.left()) break;
+      if (length > cursor.remaining()) break;
       cursor.skip(length);
       read_entry(entry_offset, body_offset, length, is_wide);
     }
@@ -93,7 +93,7 @@ class EntryReader {
     } else if (!augmentation.empty() && augmentation != "eh") {
       return false;
     }
-    return run_initial_instructions(body.bytes(body.left()), out_.section, cie);
+    return run_initial_instructions(body.bytes(body.remaining()), out_.section, cie);
   }
 
   bool parse_augmentation(std::string_view letters, std::string_view data, uint64_t data_offset,
@@ -145,7 +145,7 @@ class EntryReader {
     fde.size = static_cast<uint32_t>(*size);
     fde.cie = static_cast<uint32_t>(*index);
     fde.instructions_offset = static_cast<uint32_t>(body_offset + body.offset());
-    fde.instructions_size = static_cast<uint32_t>(body.left());
+    fde.instructions_size = static_cast<uint32_t>(body.remaining());
     out_.fdes.push_back(fde);
   }
 

@@ -31,8 +31,9 @@ struct SavedRegister {
 struct FrameState {
   enum class Cfa : uint8_t {
     kUndefined,
-    kRegister,  // base + offset
-    kDeref,     // *(base + offset) + addend
+    kRegister,      // base + offset
+    kDeref,         // *(base + offset) + addend
+    kDerefIndexed,  // *(sp + 8 * base + offset) + 8
     kPlt,
     kUnknown,
   };

@@ -1,6 +1,8 @@
 #include "unwind/cfi_expression.h"
 
-#include "unwind/byte_cursor.h"
+#include <algorithm>
+
+#include "base/byte_cursor.h"
 
 namespace vesta {
 namespace {
@@ -22,6 +24,9 @@ enum : uint8_t {
 // breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl; plus
 constexpr std::string_view kPltHead("\x77\x08\x80\x00\x3f\x1a", 6);
 constexpr std::string_view kPltTail("\x2a\x33\x24\x22", 4);
+
+// bregN 0, and then: lit8; mul; plus; deref; plus_uconst 8
+constexpr std::string_view kIndexedTail("\x00\x38\x1e\x22\x06\x23\x08", 7);
 
 // Keeps sums of attacker-given numbers away from overflow; real offsets are far smaller.
 constexpr int64_t kMaxOffset = int64_t{1} << 40;
@@ -55,6 +60,17 @@ CfiExpression recognise_expression(std::string_view expression) {
   if (base > kRegisterReturn) return out;
   out.base = static_cast<uint8_t>(base);
   out.offset = cursor.sleb();
+  const std::string_view rest = expression.substr(std::min(cursor.offset(), expression.size()));
+  if (base == kRegisterRsp && rest.size() == 1 + kIndexedTail.size() &&
+      rest.ends_with(kIndexedTail)) {
+    const auto index = static_cast<uint8_t>(rest[0]);
+    if (index < kOpBreg0 || index - kOpBreg0 >= int{kRegisterReturn} || !is_sane(out.offset)) {
+      return out;
+    }
+    out.shape = CfiExpression::Shape::kDerefIndexed;
+    out.base = static_cast<uint8_t>(index - kOpBreg0);
+    return out;
+  }
   bool is_deref = false;
   // Sums after the start, in the ways they can be written; one dereference at most.
   while (cursor.ok() && !cursor.at_end() && is_sane(out.offset) && is_sane(out.addend)) {

@@ -13,9 +13,10 @@ enum : uint8_t { kRegisterRbx = 3, kRegisterRbp = 6, kRegisterRsp = 7, kRegister
 struct CfiExpression {
   enum class Shape : uint8_t {
     kUnknown,
-    kRegister,  // register + offset
-    kDeref,     // *(register + offset) + addend
-    kPlt,       // sp + 8 + ((pc & 15) >= offset ? 8 : 0): a lazily bound call stub
+    kRegister,      // register + offset
+    kDeref,         // *(register + offset) + addend
+    kDerefIndexed,  // *(sp + 8 * register + offset) + 8: OpenSSL's Montgomery multiplication
+    kPlt,           // sp + 8 + ((pc & 15) >= offset ? 8 : 0): a lazily bound call stub
   };
   Shape shape = Shape::kUnknown;
   uint8_t base = 0;  // DWARF number

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "unwind/byte_cursor.h"
+#include "base/byte_cursor.h"
 #include "unwind/cfi_section.h"
 
 namespace vesta {

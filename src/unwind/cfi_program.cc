@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 
-#include "unwind/byte_cursor.h"
+#include "base/byte_cursor.h"
 #include "unwind/cfi_expression.h"
 #include "unwind/cfi_pointer.h"
 
@@ -287,6 +287,9 @@ class Program {
       case CfiExpression::Shape::kDeref:
         state_.cfa = FrameState::Cfa::kDeref;
         break;
+      case CfiExpression::Shape::kDerefIndexed:
+        state_.cfa = FrameState::Cfa::kDerefIndexed;
+        break;
       case CfiExpression::Shape::kPlt:
         state_.cfa = FrameState::Cfa::kPlt;
         break;
@@ -383,6 +386,10 @@ bool set_cfa_of_rule(const FrameState& state, vesta_unwind_rule& rule) {
         return true;
       }
       return false;
+    case FrameState::Cfa::kDerefIndexed:
+      rule.cfa_kind = VESTA_CFA_DEREF_INDEXED;
+      rule.operand = state.base;
+      return true;
     case FrameState::Cfa::kPlt:
       rule.cfa_kind = VESTA_CFA_PLT;
       return true;
@@ -432,7 +439,7 @@ bool set_bp_of_rule(const FrameState& state, vesta_unwind_rule& rule) {
 // Where rbx is, for the kinds that can tell.
 void set_bx_of_rule(const FrameState& state, vesta_unwind_rule& rule) {
   if (rule.cfa_kind == VESTA_CFA_REGISTER || rule.cfa_kind == VESTA_CFA_DEREF_BP ||
-      rule.cfa_kind == VESTA_CFA_DEREF_SP) {
+      rule.cfa_kind == VESTA_CFA_DEREF_SP || rule.cfa_kind == VESTA_CFA_DEREF_INDEXED) {
     return;  // the byte is taken
   }
   const SavedRegister& bx = state.bx;

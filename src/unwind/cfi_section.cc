@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "unwind/byte_cursor.h"
+#include "base/byte_cursor.h"
 #include "unwind/cfi_pointer.h"
 
 namespace vesta {

@@ -254,6 +254,12 @@ TEST(CfiTest, RecognisesHandWrittenAssembly) {
   EXPECT_AFTER(".cfi_escape 0x0f, 5, 0x77, 16, 0x06, 0x23, 9", rule(VESTA_CFA_UNSUPPORTED, 0));
   EXPECT_AFTER(".cfi_escape 0x0f, 6, 0x77, 16, 0x06, 0x23, 0x80, 0x01",
                rule(VESTA_CFA_UNSUPPORTED, 0));
+  EXPECT_AFTER(".cfi_escape 0x0f, 10, 0x77, 8, 0x79, 0, 0x38, 0x1e, 0x22, 0x06, 0x23, 8",
+               rule(VESTA_CFA_DEREF_INDEXED, 8, VESTA_BP_SAME, 0, 9));
+  EXPECT_AFTER(".cfi_escape 0x0f, 10, 0x77, 8, 0x80, 0, 0x38, 0x1e, 0x22, 0x06, 0x23, 8",
+               rule(VESTA_CFA_UNSUPPORTED, 0));  // indexed by rip
+  EXPECT_AFTER(".cfi_escape 0x0f, 10, 0x76, 8, 0x79, 0, 0x38, 0x1e, 0x22, 0x06, 0x23, 8",
+               rule(VESTA_CFA_UNSUPPORTED, 0));  // from rbp
   EXPECT_AFTER(".cfi_escape 0x0f, 4, 0x77, 8, 0x23, 40", rule(VESTA_CFA_SP, 48));
   EXPECT_AFTER(".cfi_escape 0x0f, 3, 0x92, 6, 16", rule(VESTA_CFA_BP, 16));
   // rbp at an address relative to the register that the CFA is relative to.

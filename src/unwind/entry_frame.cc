@@ -29,13 +29,14 @@ class EntrySource final : public FunctionSource {
   uint64_t entry_;
 };
 
-// Linkers set an entry point in libraries, too, where it means nothing. What is started needs an interpreter, or nobody: a
-// static program, the dynamic linker itself.
+// Linkers set an entry point in libraries, too, where it means nothing. What is started needs an
+// interpreter, or nobody: a static program, the dynamic linker itself.
 bool is_started(const ElfFile& file) {
   std::string_view dynamic;
   for (const Elf64_Phdr& segment : file.segments()) {
     if (segment.p_type == PT_INTERP) return true;
-    if (segment.p_type == PT_DYNAMIC) dynamic = file.bytes_at(segment.p_vaddr).substr(0, segment.p_filesz);
+    if (segment.p_type == PT_DYNAMIC)
+      dynamic = file.bytes_at(segment.p_vaddr).substr(0, segment.p_filesz);
   }
   for (; dynamic.size() >= sizeof(Elf64_Dyn); dynamic.remove_prefix(sizeof(Elf64_Dyn))) {
     Elf64_Dyn entry;

@@ -112,6 +112,18 @@ TEST(StackUnwinderTest, FollowsAssemblyThatKeepsTheOldStackPointerOnTheStack) {
   EXPECT_EQ(process.unwind({code(0), kStack, 0, {}}).frames.back(), code(1));
 }
 
+TEST(StackUnwinderTest, FollowsAssemblyThatKeepsItBehindAnArray) {
+  HandMadeProcess process(
+      {rule(VESTA_CFA_DEREF_INDEXED, 8, VESTA_BP_AT_CFA, -24, 9), rule(VESTA_CFA_END, 0)});
+  Registers registers{code(0), kStack, 0, {}};
+  registers.leaf[9] = 6;
+  process.memory = {
+      {kStack + 6 * 8 + 8, kStack + 0x500}, {kStack + 0x500, code(1)}, {kStack + 0x4f0, 0xb0b}};
+  EXPECT_EQ(process.unwind(registers).frames.back(), code(1));
+  process.memory[kStack + 0x500] = code(0);
+  EXPECT_EQ(process.unwind(registers).result, VESTA_UNWIND_UNSUPPORTED);  // whose r9 nobody knows
+}
+
 TEST(StackUnwinderTest, TakesOtherRegistersInTheInnermostFrameOnly) {
   HandMadeProcess process(
       {rule(VESTA_CFA_REGISTER, 8, VESTA_BP_SAME, 0, 10), rule(VESTA_CFA_END, 0)});

@@ -131,7 +131,8 @@ Status validate_rows(const UnwindTable& table) {
 }
 
 bool is_register_kind(const vesta_unwind_rule& rule) {
-  return rule.cfa_kind == VESTA_CFA_REGISTER || rule.cfa_kind == VESTA_CFA_SP_AND_REGISTER;
+  return rule.cfa_kind == VESTA_CFA_REGISTER || rule.cfa_kind == VESTA_CFA_SP_AND_REGISTER ||
+         rule.cfa_kind == VESTA_CFA_DEREF_INDEXED;
 }
 
 Status validate_rules(const UnwindTable& table) {

@@ -30,35 +30,11 @@ Error load_error(int error_number, const std::string& log) {
 void CpuSampler::Skeleton::operator()(sampler_bpf* skeleton) const {
   sampler_bpf__destroy(skeleton);
 }
-void CpuSampler::Ring::operator()(ring_buffer* ring) const {
-  ring_buffer__free(ring);
-}
 void CpuSampler::Link::operator()(bpf_link* link) const {
   bpf_link__destroy(link);
 }
 
 CpuSampler::~CpuSampler() = default;
-
-bool parse_sample(std::span<const char> bytes, std::span<const StackPiece> more_stack,
-                  const std::function<void(const SampleRecord&)>& use) {
-  if (bytes.size() < sizeof(vesta_sample)) return false;
-  const auto* head = reinterpret_cast<const vesta_sample*>(bytes.data());
-  bytes = bytes.subspan(sizeof(*head));
-  const auto take = [&](size_t count) {
-    const std::span<const uint64_t> words(reinterpret_cast<const uint64_t*>(bytes.data()), count);
-    bytes = bytes.subspan(words.size_bytes());
-    return words;
-  };
-  const size_t registers = head->stack_bytes != 0 ? VESTA_LEAF_REGISTERS : 0;
-  const size_t words = size_t{head->kernel_frames} + head->user_frames + registers;
-  if (bytes.size() < words * sizeof(uint64_t) + head->stack_bytes) return false;
-  const auto kernel_frames = take(head->kernel_frames);
-  const auto user_frames = take(head->user_frames);
-  const auto leaf_registers = take(registers);
-  use(SampleRecord{*head, kernel_frames, user_frames, leaf_registers,
-                   bytes.first(head->stack_bytes), more_stack});
-  return true;
-}
 
 Result<std::unique_ptr<CpuSampler>> CpuSampler::load(const CpuSamplerOptions& options) {
   std::unique_ptr<CpuSampler> sampler(new CpuSampler());
@@ -90,11 +66,7 @@ Result<std::unique_ptr<CpuSampler>> CpuSampler::load(const CpuSamplerOptions& op
       run.retval != 0) {
     return Error{ErrorCode::kIo, "cannot find out the pid namespace of this process", ""};
   }
-  sampler->ring_.reset(
-      ring_buffer__new(bpf_map__fd(skeleton.maps.samples), on_record, sampler.get(), nullptr));
-  if (sampler->ring_ == nullptr)
-    return Error{ErrorCode::kIo,
-                 fmt::format("cannot map the sample ring: {}", std::strerror(errno)), ""};
+  VESTA_ASSIGN(sampler->ring_, SampleRing::open(bpf_map__fd(skeleton.maps.samples)));
   sampler->map_fds_ = {bpf_map__fd(skeleton.maps.processes),
                        bpf_map__fd(skeleton.maps.mapping_leaves),
                        bpf_map__fd(skeleton.maps.modules), bpf_map__fd(skeleton.maps.tables)};
@@ -103,10 +75,11 @@ Result<std::unique_ptr<CpuSampler>> CpuSampler::load(const CpuSamplerOptions& op
 
 Status CpuSampler::add_target(uint32_t pid) {
   const uint8_t one = 1;
-  if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.targets), &pid, &one, BPF_ANY) != 0)
+  if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.targets), &pid, &one, BPF_ANY) != 0) {
     return Error{ErrorCode::kLimit,
                  fmt::format("cannot add process {} to the targets: {}", pid, std::strerror(errno)),
                  ""};
+  }
   return {};
 }
 
@@ -153,44 +126,6 @@ Status CpuSampler::update_cpus() {
 void CpuSampler::stop() {
   cpu_links_.clear();
   fork_link_.reset();
-}
-
-int CpuSampler::ring_fd() const {
-  return ring_buffer__epoll_fd(ring_.get());
-}
-
-int CpuSampler::on_record(void* context, void* data, size_t size) {
-  auto* self = static_cast<CpuSampler*>(context);
-  if (!self->take_record({static_cast<const char*>(data), size})) ++self->damaged_records_;
-  return 0;
-}
-
-bool CpuSampler::take_record(std::span<const char> bytes) {
-  if (bytes.size() < sizeof(vesta_sample)) return false;
-  const auto& head = *reinterpret_cast<const vesta_sample*>(bytes.data());
-  std::vector<StackPiece>& pieces = pieces_[head.cpu];
-  if (head.kind == VESTA_SAMPLE_MORE_STACK) {
-    const std::span<const char> stack = bytes.subspan(sizeof(head));
-    if (stack.size() < head.stack_bytes || pieces.size() >= VESTA_MORE_STACK_RECORDS) return false;
-    pieces.push_back(
-        {head.time_ns, head.resume.sp, {stack.begin(), stack.begin() + head.stack_bytes}});
-    return true;
-  }
-  // Pieces whose own record found no room are of no use.
-  std::erase_if(pieces, [&](const StackPiece& piece) { return piece.time_ns != head.time_ns; });
-  const bool taken = parse_sample(bytes, pieces, *use_);
-  pieces.clear();
-  return taken;
-}
-
-Status CpuSampler::drain(const std::function<void(const SampleRecord&)>& use) {
-  use_ = &use;
-  const int consumed = ring_buffer__consume(ring_.get());
-  use_ = nullptr;
-  if (consumed < 0)
-    return Error{ErrorCode::kIo,
-                 fmt::format("cannot read the sample ring: {}", std::strerror(-consumed)), ""};
-  return {};
 }
 
 KernelCounters CpuSampler::counters() const {

@@ -14,11 +14,11 @@
 
 #include <shared/sample.h>
 #include "agent/cpu/perf_clock.h"
+#include "agent/cpu/sample_ring.h"
 #include "agent/unwinding/kernel_maps.h"
 #include "base/result.h"
 
 struct sampler_bpf;
-struct ring_buffer;
 struct bpf_link;
 
 namespace vesta {
@@ -33,27 +33,6 @@ struct CpuSamplerOptions {
   uint32_t max_leaves = 16384;     // of VESTA_MAPPINGS_PER_LEAF mappings
   uint32_t max_modules = 8192;
 };
-
-// More of a deep stack than fits into a record.
-struct StackPiece {
-  uint64_t time_ns = 0;  // of its sample
-  uint64_t address = 0;
-  std::vector<char> bytes;
-};
-
-// One record, checked: the parts lie inside it. Views into the ring, valid during the callback.
-struct SampleRecord {
-  const vesta_sample& head;
-  std::span<const uint64_t> kernel_frames;  // leaf first
-  std::span<const uint64_t> user_frames;    // leaf first, VESTA_FRAME_EXACT on top
-  std::span<const uint64_t> registers;      // empty, or VESTA_LEAF_REGISTERS
-  std::span<const char> stack;              // from head.resume.sp - head.stack_below on
-  std::span<const StackPiece> more_stack;
-};
-
-// Parts of a record as it came out of the ring; false when they do not fit into it.
-bool parse_sample(std::span<const char> bytes, std::span<const StackPiece> more_stack,
-                  const std::function<void(const SampleRecord&)>& use);
 
 // By enum vesta_counter, summed over CPUs.
 using KernelCounters = std::array<uint64_t, VESTA_COUNTERS>;
@@ -80,19 +59,16 @@ class CpuSampler {
   void stop();
 
   // Becomes readable when the ring fills up faster than it is drained.
-  int ring_fd() const;
+  int ring_fd() const { return ring_->fd(); }
   // All records there are. Damaged ones are counted, not shown.
-  Status drain(const std::function<void(const SampleRecord&)>& use);
+  Status drain(const std::function<void(const SampleRecord&)>& use) { return ring_->drain(use); }
 
   KernelCounters counters() const;
-  uint64_t damaged_records() const { return damaged_records_; }
+  uint64_t damaged_records() const { return ring_->damaged_records(); }
 
  private:
   struct Skeleton {
     void operator()(sampler_bpf* skeleton) const;
-  };
-  struct Ring {
-    void operator()(ring_buffer* ring) const;
   };
   struct Link {
     void operator()(bpf_link* link) const;
@@ -100,18 +76,13 @@ class CpuSampler {
 
   CpuSampler() = default;
   Status open_cpu(int cpu);
-  static int on_record(void* context, void* data, size_t size);
-  bool take_record(std::span<const char> bytes);
 
   PerfClock clock_;
   std::unique_ptr<sampler_bpf, Skeleton> skeleton_;
-  std::unique_ptr<ring_buffer, Ring> ring_;
+  std::unique_ptr<SampleRing> ring_;
   std::unique_ptr<bpf_link, Link> fork_link_;
   std::map<int, std::unique_ptr<bpf_link, Link>> cpu_links_;  // a link owns its event
   KernelMapFds map_fds_;
-  const std::function<void(const SampleRecord&)>* use_ = nullptr;  // during drain()
-  std::map<uint32_t, std::vector<StackPiece>> pieces_;  // by CPU, for the record that comes next
-  uint64_t damaged_records_ = 0;
 };
 
 }  // namespace vesta

@@ -21,7 +21,7 @@ constexpr uint64_t kPeriodNs = 10'000'000;
 class ProfileBuilderTest : public ::testing::Test {
  protected:
   // One sample of a process, with frames at these addresses, leaf first.
-  void add(uint32_t process, uint32_t tid, std::vector<uint64_t> addresses,
+  void add(uint32_t process, uint32_t tid, const std::vector<uint64_t>& addresses,
            vesta_unwind_result result = VESTA_UNWIND_COMPLETE) {
     ResolvedSample sample;
     sample.process = process;
@@ -58,10 +58,12 @@ class ProfileBuilderTest : public ::testing::Test {
   }
   static std::vector<std::string> labels_of(const ProfileBatch& batch, size_t row) {
     std::vector<std::string> labels;
-    for (const Label& label : batch.dictionary.label_sets[batch.profiles[0].samples.label_set(row)]) {
+    for (const Label& label :
+         batch.dictionary.label_sets[batch.profiles[0].samples.label_set(row)]) {
       labels.push_back(std::string(batch.dictionary.string(label.key)) + "=" +
-                       (label.kind == LabelKind::kString ? std::string(batch.dictionary.string(label.text))
-                                                         : std::to_string(label.number)));
+                       (label.kind == LabelKind::kString
+                            ? std::string(batch.dictionary.string(label.text))
+                            : std::to_string(label.number)));
     }
     std::ranges::sort(labels);
     return labels;
@@ -95,7 +97,8 @@ TEST_F(ProfileBuilderTest, ThreadsAreKeptApartOnlyOnRequest) {
   EXPECT_THAT(labels_of(together, 0), ElementsAre("pid=4000001", "process=job"));
   const ProfileBatch apart = build({.per_thread = true, .period_ns = kPeriodNs});
   EXPECT_EQ(apart.profiles[0].samples.size(), 2U);
-  EXPECT_THAT(labels_of(apart, 1), ElementsAre("pid=4000001", "process=job", "thread=t11", "tid=11"));
+  EXPECT_THAT(labels_of(apart, 1),
+              ElementsAre("pid=4000001", "process=job", "thread=t11", "tid=11"));
 }
 
 TEST_F(ProfileBuilderTest, TheProcessIsTheOutermostFrameOfAHost) {
@@ -116,7 +119,8 @@ TEST_F(ProfileBuilderTest, BrokenStacksAreMarkedAndCountedByReason) {
   EXPECT_THAT(names_of(batch, 1)[1], HasSubstr("no unwind rule"));
   std::vector<std::string> losses;
   for (const Loss& loss : batch.profiles[0].losses)
-    losses.push_back(std::to_string(loss.count) + " " + std::string(batch.dictionary.string(loss.reason)));
+    losses.push_back(std::to_string(loss.count) + " " +
+                     std::string(batch.dictionary.string(loss.reason)));
   EXPECT_THAT(losses, ElementsAre("1 incomplete stack: more than 512 frames",
                                   "2 incomplete stack: no unwind rule for the code"));
   EXPECT_EQ(coverage_.user_stacks, 3U);

@@ -1,11 +1,11 @@
 #include "agent/recording/recording.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
+#include <csignal>
+#include <ctime>
 
 #include <array>
 #include <cerrno>

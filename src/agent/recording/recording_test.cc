@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
 
 #include <chrono>
 #include <thread>
@@ -51,7 +51,8 @@ TEST_F(RecordingTest, NamesWhatAProcessDoes) {
   auto recording = Recording::start(options);
   ASSERT_TRUE(recording.ok()) << recording.error().message;
   const auto deadline = std::chrono::steady_clock::now() + 20s;
-  while ((*recording)->progress().coverage.samples < 100 && std::chrono::steady_clock::now() < deadline)
+  while ((*recording)->progress().coverage.samples < 100 &&
+         std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(10ms);
   const auto batch = (*recording)->finish();
   ASSERT_TRUE(batch.ok());
@@ -69,7 +70,8 @@ TEST_F(RecordingTest, NamesWhatAProcessDoes) {
         names += frame_name(batch->dictionary, id, line) + ";";
     }
     const size_t outer = names.find("burn_outer");
-    if (outer != std::string::npos && names.find("main;") > outer) in_order += static_cast<uint64_t>(profile.value(row, 0));
+    if (outer != std::string::npos && names.find("main;") > outer)
+      in_order += static_cast<uint64_t>(profile.value(row, 0));
   }
   // Nearly everything happens there; a page fault or two at the start does not.
   EXPECT_GE(in_order * 100, progress.samples * 90);

@@ -63,9 +63,10 @@ void SampleResolver::retry() {
   records.swap(waiting_);
   waiting_bytes_ = 0;
   // What still lacks a table goes back into waiting_, in order.
-  for (const Waiting& waiting : records)
+  for (const Waiting& waiting : records) {
     (void)parse_sample(waiting.record, waiting.more_stack,
                        [this](const SampleRecord& record) { add(record); });
+  }
 }
 
 void SampleResolver::give_up_waiting() {

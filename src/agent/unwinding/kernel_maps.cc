@@ -57,7 +57,7 @@ Status KernelProcessMap::put(uint32_t pid, std::span<const vesta_mapping> mappin
   return {};
 }
 
-void KernelProcessMap::drop(uint32_t pid, size_t mapping_count) {
+void KernelProcessMap::drop(uint32_t pid, size_t mapping_count) const {
   bpf_map_delete_elem(fds_.processes, &pid);
   const size_t leaves =
       (std::min<size_t>(mapping_count, VESTA_MAX_MAPPINGS) + VESTA_MAPPINGS_PER_LEAF - 1) /
@@ -68,7 +68,7 @@ void KernelProcessMap::drop(uint32_t pid, size_t mapping_count) {
   }
 }
 
-Status KernelTableMap::put(std::span<const Entry> entries) {
+Status KernelTableMap::put(std::span<const Entry> entries) const {
   std::vector<UniqueFd> inner;
   std::vector<uint32_t> slots;
   std::vector<int> fds;
@@ -96,7 +96,7 @@ Status KernelTableMap::put(std::span<const Entry> entries) {
   return {};
 }
 
-Status KernelTableMap::put_without_table(uint32_t slot) {
+Status KernelTableMap::put_without_table(uint32_t slot) const {
   vesta_module header{};
   header.state = VESTA_MODULE_NO_TABLE;
   if (bpf_map_update_elem(fds_.modules, &slot, &header, BPF_ANY) != 0)
@@ -104,12 +104,12 @@ Status KernelTableMap::put_without_table(uint32_t slot) {
   return {};
 }
 
-void KernelTableMap::mark_absent(uint32_t slot) {
+void KernelTableMap::mark_absent(uint32_t slot) const {
   const vesta_module absent{};
   bpf_map_update_elem(fds_.modules, &slot, &absent, BPF_ANY);
 }
 
-void KernelTableMap::drop(uint32_t slot) {
+void KernelTableMap::drop(uint32_t slot) const {
   mark_absent(slot);
   bpf_map_delete_elem(fds_.tables, &slot);
 }

@@ -29,7 +29,7 @@ class KernelProcessMap {
   // REQUIRES: sorted by start, not overlapping. What is beyond VESTA_MAX_MAPPINGS is left out:
   // stacks that need it are finished in user space. kLimit when the map is full.
   Status put(uint32_t pid, std::span<const vesta_mapping> mappings);
-  void drop(uint32_t pid, size_t mapping_count);
+  void drop(uint32_t pid, size_t mapping_count) const;
 
  private:
   KernelMapFds fds_;
@@ -47,13 +47,13 @@ class KernelTableMap {
   };
   // All of them with one update of the outer map, which makes the kernel wait for a grace period
   // (13 ms).
-  Status put(std::span<const Entry> entries);
+  Status put(std::span<const Entry> entries) const;
   // The module has no table: frame pointers only.
-  Status put_without_table(uint32_t slot);
+  Status put_without_table(uint32_t slot) const;
   // Nobody finds the table in this slot any more. Quick, and safe from any thread.
-  void mark_absent(uint32_t slot);
+  void mark_absent(uint32_t slot) const;
   // The same, and its memory is freed; waits for a grace period.
-  void drop(uint32_t slot);
+  void drop(uint32_t slot) const;
 
  private:
   KernelMapFds fds_;

@@ -2,7 +2,7 @@
 
 namespace vesta {
 
-ModuleSlots::ModuleSlots(uint32_t count) : next_(1), count_(count) {}
+ModuleSlots::ModuleSlots(uint32_t count) : count_(count) {}
 
 ModuleSlots::Taken ModuleSlots::acquire(ModuleId module) {
   const auto found = entries_.find(module);

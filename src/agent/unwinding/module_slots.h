@@ -36,7 +36,7 @@ class ModuleSlots {
     uint32_t references = 0;
     std::list<ModuleId>::iterator idle;  // in idle_ while references == 0
   };
-  uint32_t next_;
+  uint32_t next_ = 1;
   uint32_t count_;
   std::unordered_map<ModuleId, Entry> entries_;
   std::list<ModuleId> idle_;  // least recently used first

@@ -251,9 +251,10 @@ Result<int> run(const Arguments& arguments, Console& console) {
   console.tell(summary(plan, *recording, progress, batch, frames, console));
   if (plan.output != "-") {
     console.note(fmt::format("wrote {}", plan.output));
-    if (picture_format_for_path(plan.output) == nullptr)
+    if (picture_format_for_path(plan.output) == nullptr) {
       console.note(
           fmt::format("next: vesta flame {0}, or vesta convert {0} -o flame.html", plan.output));
+    }
   }
   if (arguments.has("open")) VESTA_TRY(serve(frames, plan, console));
   return kOk;

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <grp.h>
 #include <pwd.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
 
 #include <array>
 #include <cerrno>

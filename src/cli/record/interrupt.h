@@ -3,7 +3,7 @@
 // process-wide.
 #pragma once
 
-#include <signal.h>
+#include <csignal>
 
 namespace vesta::cli {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/byte_cursor.h"
 #include "symbols/dwarf/dwarf_constants.h"
-#include "symbols/dwarf/dwarf_cursor.h"
 
 namespace vesta {
 namespace {
@@ -84,7 +84,7 @@ AbbreviationTable AbbreviationTable::read(std::string_view section, uint64_t off
 AbbreviationTable AbbreviationTable::read_until(std::string_view section, uint64_t offset,
                                                 uint64_t code) {
   AbbreviationTable table;
-  DwarfCursor cursor(section, offset);
+  ByteCursor cursor(section, offset);
   while (table.entries_.size() < kMaxAbbreviations) {
     Abbreviation entry;
     entry.code = cursor.uleb();

@@ -93,7 +93,7 @@ const std::vector<uint64_t>& DwarfFile::units() {
   DwarfUnit unit;
   while (offset < info_.size() && units_.size() < kMaxUnits) {
     // A unit of an unknown kind is passed over as long as its length makes sense.
-    DwarfCursor cursor(info_, offset);
+    ByteCursor cursor(info_, offset);
     uint64_t length = cursor.u32();
     if (length == 0xFFFFFFFF) length = cursor.u64();
     if (!cursor.ok() || length > cursor.remaining()) break;
@@ -106,7 +106,7 @@ const std::vector<uint64_t>& DwarfFile::units() {
 
 bool DwarfFile::read_header(uint64_t offset, DwarfUnit& unit) const {
   unit = DwarfUnit{};
-  DwarfCursor cursor(info_, offset);
+  ByteCursor cursor(info_, offset);
   uint64_t length = cursor.u32();
   unit.offset_size = 4;
   if (length == 0xFFFFFFFF) {
@@ -167,7 +167,7 @@ std::shared_ptr<const AbbreviationTable> DwarfFile::abbreviations(const DwarfUni
 }
 
 void DwarfFile::read_first_die(DwarfUnit& unit) {
-  DwarfCursor cursor(info_.substr(0, unit.end), unit.first_die);
+  ByteCursor cursor(info_.substr(0, unit.end), unit.first_die);
   const uint64_t code = cursor.uleb();
   if (!cursor.ok() || code == 0) return;
   std::shared_ptr<const AbbreviationTable> table;
@@ -236,7 +236,7 @@ void DwarfFile::read_first_die(DwarfUnit& unit) {
   if (!address(unit, unit.ranges.low_pc, unit.low_pc)) unit.low_pc = 0;
 }
 
-DwarfValue DwarfFile::read_value(DwarfCursor& cursor, const DwarfUnit& unit, uint16_t form,
+DwarfValue DwarfFile::read_value(ByteCursor& cursor, const DwarfUnit& unit, uint16_t form,
                                  int64_t implicit_value) {
   if (form == dw::kIndirect) {
     const uint64_t real = cursor.uleb();
@@ -340,7 +340,7 @@ DwarfValue DwarfFile::read_value(DwarfCursor& cursor, const DwarfUnit& unit, uin
   return value;
 }
 
-void DwarfFile::skip_die(DwarfCursor& cursor, const DwarfUnit& unit, const AbbreviationTable& table,
+void DwarfFile::skip_die(ByteCursor& cursor, const DwarfUnit& unit, const AbbreviationTable& table,
                          const Abbreviation& abbreviation) {
   if (abbreviation.fixed_size) {
     const uint64_t reference_size = unit.version <= 2 ? unit.address_size : unit.offset_size;
@@ -354,7 +354,7 @@ void DwarfFile::skip_die(DwarfCursor& cursor, const DwarfUnit& unit, const Abbre
   }
 }
 
-void DwarfFile::read_die(DwarfCursor& cursor, const DwarfUnit& unit, const AbbreviationTable& table,
+void DwarfFile::read_die(ByteCursor& cursor, const DwarfUnit& unit, const AbbreviationTable& table,
                          const Abbreviation& abbreviation, DieFields& fields) const {
   fields = DieFields{};
   for (const DwarfAttribute& attribute : table.attributes(abbreviation)) {
@@ -423,8 +423,8 @@ std::string_view DwarfFile::string(const DwarfUnit& unit, const DwarfValue& valu
     case dw::kStrx4:
     case dw::kGnuStrIndex: {
       if (value.number > string_offsets_.size()) return {};
-      DwarfCursor cursor(string_offsets_,
-                         unit.string_offsets_base + value.number * unit.offset_size);
+      ByteCursor cursor(string_offsets_,
+                        unit.string_offsets_base + value.number * unit.offset_size);
       const uint64_t offset = cursor.unsigned_of(unit.offset_size);
       return cursor.ok() ? dwarf_string(strings_, offset) : std::string_view();
     }
@@ -435,7 +435,7 @@ std::string_view DwarfFile::string(const DwarfUnit& unit, const DwarfValue& valu
 
 bool DwarfFile::indexed_address(const DwarfUnit& unit, uint64_t index, uint64_t& out) const {
   if (index > addresses_.size()) return false;
-  DwarfCursor cursor(addresses_, unit.address_base + index * unit.address_size);
+  ByteCursor cursor(addresses_, unit.address_base + index * unit.address_size);
   out = cursor.unsigned_of(unit.address_size);
   return cursor.ok();
 }

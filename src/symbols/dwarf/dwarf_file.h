@@ -11,9 +11,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/byte_cursor.h"
 #include "base/result.h"
 #include "symbols/dwarf/abbreviations.h"
-#include "symbols/dwarf/dwarf_cursor.h"
 #include "symbols/elf/elf_file.h"
 
 namespace vesta {
@@ -97,11 +97,11 @@ class DwarfFile {
   }
 
   // Reads past a DIE's attributes.
-  void read_die(DwarfCursor& cursor, const DwarfUnit& unit, const AbbreviationTable& table,
+  void read_die(ByteCursor& cursor, const DwarfUnit& unit, const AbbreviationTable& table,
                 const Abbreviation& abbreviation, DieFields& fields) const;
-  static void skip_die(DwarfCursor& cursor, const DwarfUnit& unit, const AbbreviationTable& table,
+  static void skip_die(ByteCursor& cursor, const DwarfUnit& unit, const AbbreviationTable& table,
                        const Abbreviation& abbreviation);
-  static DwarfValue read_value(DwarfCursor& cursor, const DwarfUnit& unit, uint16_t form,
+  static DwarfValue read_value(ByteCursor& cursor, const DwarfUnit& unit, uint16_t form,
                                int64_t implicit_value);
 
   std::string_view string(const DwarfUnit& unit, const DwarfValue& value);

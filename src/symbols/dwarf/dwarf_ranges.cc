@@ -23,7 +23,7 @@ void DwarfFile::for_each_range(const DwarfUnit& unit, const DieFields& die, uint
 
 void DwarfFile::old_ranges(const DwarfUnit& unit, uint64_t offset, uint64_t& budget,
                            const TakeRange& take) const {
-  DwarfCursor cursor(ranges_, offset);
+  ByteCursor cursor(ranges_, offset);
   const uint64_t select_base = unit.address_size == 8 ? ~0ULL : 0xFFFFFFFFULL;
   uint64_t base = unit.low_pc;
   for (; budget > 0; --budget) {
@@ -43,11 +43,11 @@ void DwarfFile::range_list(const DwarfUnit& unit, const DwarfValue& value, uint6
   uint64_t offset = value.number;
   if (value.form == dw::kRnglistx) {
     if (value.number > range_lists_.size()) return;
-    DwarfCursor index(range_lists_, unit.range_lists_base + value.number * unit.offset_size);
+    ByteCursor index(range_lists_, unit.range_lists_base + value.number * unit.offset_size);
     offset = unit.range_lists_base + index.unsigned_of(unit.offset_size);
     if (!index.ok()) return;
   }
-  DwarfCursor cursor(range_lists_, offset);
+  ByteCursor cursor(range_lists_, offset);
   uint64_t base = unit.low_pc;
   for (; budget > 0; --budget) {
     const uint8_t kind = cursor.u8();

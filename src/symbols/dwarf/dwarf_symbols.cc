@@ -89,7 +89,7 @@ void DwarfSymbols::index_units() {
 
 void DwarfSymbols::add_aranges(std::vector<Interval>& intervals, const std::vector<bool>& known) {
   const std::vector<uint64_t>& offsets = file_->units();
-  DwarfCursor cursor(file_->aranges());
+  ByteCursor cursor(file_->aranges());
   while (!cursor.at_end() && intervals.size() < kMaxUnitRanges) {
     const uint64_t set_start = cursor.offset();
     uint64_t length = cursor.u32();
@@ -97,7 +97,7 @@ void DwarfSymbols::add_aranges(std::vector<Interval>& intervals, const std::vect
     if (offset_size == 8) length = cursor.u64();
     if (!cursor.ok() || length > cursor.remaining()) return;
     const uint64_t set_end = cursor.offset() + length;
-    DwarfCursor set(file_->aranges().substr(0, set_end), cursor.offset());
+    ByteCursor set(file_->aranges().substr(0, set_end), cursor.offset());
     cursor.skip(length);
     const uint16_t version = set.u16();
     const uint64_t unit_offset = set.unsigned_of(offset_size);

@@ -35,7 +35,7 @@ class LineProgram {
   using Row = LineTable::Row;
 
   bool read_header() {
-    DwarfCursor start(file_.lines(), unit_.line_table);
+    ByteCursor start(file_.lines(), unit_.line_table);
     uint64_t length = start.u32();
     form_unit_ = unit_;
     form_unit_.offset_size = 4;
@@ -45,7 +45,7 @@ class LineProgram {
     }
     if (!start.ok() || length > start.remaining()) return false;
     // The program ends with its unit, whatever its instructions say.
-    program_ = DwarfCursor(file_.lines().substr(0, start.offset() + length), start.offset());
+    program_ = ByteCursor(file_.lines().substr(0, start.offset() + length), start.offset());
     version_ = program_.u16();
     if (version_ < 2 || version_ > 5) return false;
     if (version_ >= 5) {
@@ -69,7 +69,7 @@ class LineProgram {
     } else {
       read_old_entries();
     }
-    program_ = DwarfCursor(file_.lines().substr(0, start.offset() + length), program_start);
+    program_ = ByteCursor(file_.lines().substr(0, start.offset() + length), program_start);
     return true;
   }
 
@@ -261,7 +261,7 @@ class LineProgram {
   const size_t max_rows_;
   LineTable table_;
   DwarfUnit form_unit_;  // the unit, with the sizes that this table's header gives
-  DwarfCursor program_{{}};
+  ByteCursor program_{{}};
   uint16_t version_ = 0;
   uint8_t address_size_ = 0;
   uint8_t minimum_instruction_ = 1;

@@ -65,7 +65,7 @@ class UnitTableBuilder {
   };
 
   void walk() {
-    DwarfCursor cursor(file_.info().substr(0, unit_.end), unit_.first_die);
+    ByteCursor cursor(file_.info().substr(0, unit_.end), unit_.first_die);
     std::vector<Ancestor> ancestors;
     Ancestor here;
     DieFields fields;
@@ -226,7 +226,7 @@ class UnitTableBuilder {
       if (!own && !other_unit(*file, at.die, other)) break;
       const DwarfUnit& unit = own ? unit_ : other;
       const auto abbreviations = own ? abbreviations_ : file->abbreviations(unit);
-      DwarfCursor cursor(file->info().substr(0, unit.end), at.die);
+      ByteCursor cursor(file->info().substr(0, unit.end), at.die);
       const Abbreviation* abbreviation = abbreviations->find(cursor.uleb());
       if (!cursor.ok() || abbreviation == nullptr) break;
       DieFields fields;

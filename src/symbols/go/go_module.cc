@@ -152,7 +152,7 @@ struct ModuleAddresses {
 ModuleAddresses read_module(const ElfFile& file, const Pclntab& table, uint64_t table_address) {
   const RelativeRelocations relocations(file);
   const size_t funcdata =
-      table.version() == PclntabVersion::kV1_18 ? kModuleFuncdataBefore120 : kModuleFuncdata;
+      table.version() == PclntabVersion::kGo18 ? kModuleFuncdataBefore120 : kModuleFuncdata;
   for (const uint64_t candidate : pointers_to(file, relocations, table_address)) {
     const ModuleWords words = words_at(file, relocations, candidate);
     if (words[kModuleNames] != table_address + table.names_offset()) continue;
@@ -167,7 +167,7 @@ ModuleAddresses read_module(const ElfFile& file, const Pclntab& table, uint64_t 
 Result<GoModule> find_go_module(const ElfFile& file) {
   VESTA_ASSIGN(const FoundTable found, find_table(file));
   VESTA_ASSIGN(Pclntab table, Pclntab::parse(found.bytes));
-  if (table.version() < PclntabVersion::kV1_18) {
+  if (table.version() < PclntabVersion::kGo18) {
     const auto first = table.function(0);
     if (!first || !is_code(file, first->entry)) {
       return Error{ErrorCode::kUnsupported,

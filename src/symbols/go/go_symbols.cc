@@ -26,7 +26,7 @@ bool GoSymbols::inlined_call(const PclntabFunction& function, uint64_t address,
   if (!index || *index < 0) return false;
   // runtime.inlinedCall: {id, name, parent pc, start line}; before 1.20 {parent, id, file, line,
   // name, parent pc}.
-  const bool modern = module_table_.version() >= PclntabVersion::kV1_20;
+  const bool modern = module_table_.version() >= PclntabVersion::kGo20;
   const uint64_t entry = function.inline_tree + static_cast<uint64_t>(*index) * (modern ? 16 : 20);
   const auto name = go::read<int32_t>(funcdata_, entry + (modern ? 4 : 12));
   const auto parent = go::read<int32_t>(funcdata_, entry + (modern ? 8 : 16));

@@ -17,8 +17,8 @@
 namespace vesta {
 namespace {
 
-constexpr PclntabVersion kVersions[] = {PclntabVersion::kV1_2, PclntabVersion::kV1_16,
-                                        PclntabVersion::kV1_18, PclntabVersion::kV1_20};
+constexpr PclntabVersion kVersions[] = {PclntabVersion::kGo2, PclntabVersion::kGo16,
+                                        PclntabVersion::kGo18, PclntabVersion::kGo20};
 
 std::shared_ptr<const GoSymbols> open_bytes(std::string bytes) {
   auto elf = ElfFile::parse(InputFile::from_bytes(std::move(bytes)));
@@ -50,12 +50,12 @@ TEST(GoSymbols, ReadsEveryLayoutWithoutSectionHeaders) {
     EXPECT_EQ(describe(*symbols, go_test::kText + 0x40), "main.leaf /src/asm.s:5");
     EXPECT_EQ(describe(*symbols, go_test::kText - 1), "?");
     EXPECT_EQ(describe(*symbols, go_test::kText + 0x60), "?");
-    EXPECT_EQ(symbols->has_inlining(), version >= PclntabVersion::kV1_18);
+    EXPECT_EQ(symbols->has_inlining(), version >= PclntabVersion::kGo18);
   }
 }
 
 TEST(GoSymbols, UnfoldsInlinedCallsInnermostFirst) {
-  for (const PclntabVersion version : {PclntabVersion::kV1_18, PclntabVersion::kV1_20}) {
+  for (const PclntabVersion version : {PclntabVersion::kGo18, PclntabVersion::kGo20}) {
     const auto symbols = open_bytes(go_test::make_program(version));
     ASSERT_NE(symbols, nullptr);
     EXPECT_EQ(describe(*symbols, go_test::kText + 0x18),
@@ -66,7 +66,7 @@ TEST(GoSymbols, UnfoldsInlinedCallsInnermostFirst) {
 }
 
 TEST(GoSymbols, TellsWhereFunctionsBegin) {
-  const auto symbols = open_bytes(go_test::make_program(PclntabVersion::kV1_20));
+  const auto symbols = open_bytes(go_test::make_program(PclntabVersion::kGo20));
   ASSERT_NE(symbols, nullptr);
   std::vector<SourceFrame> frames;
   ASSERT_TRUE(symbols->lookup(go_test::kText + 0x10, frames));
@@ -90,8 +90,8 @@ TEST(GoSymbols, GivesFunctionsAndStackDepthsToTheUnwinder) {
     EXPECT_EQ(functions[0].end, go_test::kText + go_test::kOuterBytes);
     EXPECT_FALSE(functions[0].is_assembly);
     EXPECT_TRUE(functions[1].is_assembly);
-    EXPECT_EQ(functions[0].is_top_frame(), version != PclntabVersion::kV1_2);
-    EXPECT_EQ(functions[1].writes_sp(), version != PclntabVersion::kV1_2);
+    EXPECT_EQ(functions[0].is_top_frame(), version != PclntabVersion::kGo2);
+    EXPECT_EQ(functions[1].writes_sp(), version != PclntabVersion::kGo2);
     std::vector<GoStackDelta> rows;
     ASSERT_TRUE(symbols->stack_deltas(functions[0], rows).ok());
     ASSERT_EQ(rows.size(), 3U);
@@ -104,8 +104,8 @@ TEST(GoSymbols, GivesFunctionsAndStackDepthsToTheUnwinder) {
 }
 
 TEST(GoSymbols, EndsWhereAnInlineTreeGoesInCircles) {
-  go_test::Table table = go_test::make_table(PclntabVersion::kV1_20);
-  std::string program = go_test::make_program(PclntabVersion::kV1_20);
+  go_test::Table table = go_test::make_table(PclntabVersion::kGo20);
+  std::string program = go_test::make_program(PclntabVersion::kGo20);
   const size_t tree = program.find(table.funcdata);
   ASSERT_NE(tree, std::string::npos);
   go_test::put_at(program, tree + 8, int32_t{0x10});  // main.mid called from itself

@@ -19,13 +19,13 @@ constexpr uint32_t kFuncdataInlineTree = 3;
 std::optional<PclntabVersion> version_of(uint32_t magic) {
   switch (magic) {
     case 0xfffffffb:
-      return PclntabVersion::kV1_2;
+      return PclntabVersion::kGo2;
     case 0xfffffffa:
-      return PclntabVersion::kV1_16;
+      return PclntabVersion::kGo16;
     case 0xfffffff0:
-      return PclntabVersion::kV1_18;
+      return PclntabVersion::kGo18;
     case 0xfffffff1:
-      return PclntabVersion::kV1_20;
+      return PclntabVersion::kGo20;
     default:
       return std::nullopt;
   }
@@ -44,7 +44,7 @@ std::string_view text_at(std::string_view bytes, uint64_t offset) {
 
 // Bytes of one entry of the function table: two words, which are 32 bits wide since 1.18.
 size_t field_bytes(PclntabVersion version) {
-  return version >= PclntabVersion::kV1_18 ? 4 : kPointerBytes;
+  return version >= PclntabVersion::kGo18 ? 4 : kPointerBytes;
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ Result<Pclntab> Pclntab::parse(std::string_view bytes) {
   table.bytes_ = bytes;
   table.version_ = *version_of(*read<uint32_t>(bytes, 0));
   table.quantum_ = static_cast<uint8_t>(bytes[6]);
-  VESTA_TRY(table.version_ == PclntabVersion::kV1_2 ? table.parse_1_2() : table.parse_1_16());
+  VESTA_TRY(table.version_ == PclntabVersion::kGo2 ? table.parse_1_2() : table.parse_1_16());
   // The table ends with one address more: where the last function ends.
   const size_t field = field_bytes(table.version_);
   const size_t room = table.functions_.size() - table.table_;
@@ -123,7 +123,7 @@ Result<std::string_view> Pclntab::part(uint64_t offset) const {
 }
 
 Status Pclntab::parse_1_16() {
-  const bool has_text = version_ >= PclntabVersion::kV1_18;
+  const bool has_text = version_ >= PclntabVersion::kGo18;
   std::array<uint64_t, 8> words{};
   const size_t count = has_text ? 8 : 7;
   for (size_t i = 0; i < count; ++i) {
@@ -169,8 +169,8 @@ std::optional<PclntabFunction> Pclntab::function(size_t index) const {
 
   // entry, name, args, deferreturn, pcsp, pcfile, pcln, npcdata, [unit, [start line]], id, flag, …
   const std::string_view bytes = functions_.substr(offset);
-  const bool has_unit = version_ >= PclntabVersion::kV1_16;
-  const bool has_line = version_ >= PclntabVersion::kV1_20;
+  const bool has_unit = version_ >= PclntabVersion::kGo16;
+  const bool has_line = version_ >= PclntabVersion::kGo20;
   const size_t name = field_bytes(version_);
   const size_t ids = name + 28 + (has_unit ? 4 : 0) + (has_line ? 4 : 0);
   if (bytes.size() < ids + 4) return std::nullopt;
@@ -185,7 +185,7 @@ std::optional<PclntabFunction> Pclntab::function(size_t index) const {
 
   // Before 1.18 the inline tree is an absolute pointer, which these programs rarely still carry.
   const auto funcdata_count = static_cast<uint8_t>(bytes[ids + 3]);
-  if (version_ >= PclntabVersion::kV1_18 && pcdata_count > kPcdataInlineIndex &&
+  if (version_ >= PclntabVersion::kGo18 && pcdata_count > kPcdataInlineIndex &&
       funcdata_count > kFuncdataInlineTree) {
     const uint64_t pcdata = ids + 4;
     f.inline_index = read<uint32_t>(bytes, pcdata + kPcdataInlineIndex * 4).value_or(0);

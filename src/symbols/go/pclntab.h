@@ -11,7 +11,7 @@
 
 namespace vesta {
 
-enum class PclntabVersion { kV1_2, kV1_16, kV1_18, kV1_20 };
+enum class PclntabVersion { kGo2, kGo16, kGo18, kGo20 };
 
 // One entry of the table, decoded. Offsets are into the parts of the table.
 struct PclntabFunction {
@@ -100,7 +100,7 @@ class Pclntab {
   std::string_view functions_;  // what offsets of functions count from
   size_t table_ = 0;            // of the function table in `functions_`
   size_t function_count_ = 0;
-  PclntabVersion version_ = PclntabVersion::kV1_2;
+  PclntabVersion version_ = PclntabVersion::kGo2;
   uint32_t quantum_ = 1;
   uint64_t header_text_start_ = 0;
   uint64_t names_offset_ = 0;

@@ -58,9 +58,9 @@ struct Table {
 
 // At 0x00-0x0f main.outer, 0x10-0x1f main.mid in it, 0x20-0x2f main.inner in main.mid, then outer.
 inline Table make_table(PclntabVersion version) {
-  const bool modern = version >= PclntabVersion::kV1_20;
-  const bool has_text = version >= PclntabVersion::kV1_18;
-  const bool parts = version >= PclntabVersion::kV1_16;
+  const bool modern = version >= PclntabVersion::kGo20;
+  const bool has_text = version >= PclntabVersion::kGo18;
+  const bool parts = version >= PclntabVersion::kGo16;
 
   std::string pieces(1, '\0');
   const auto piece = [&](const std::string& bytes) {
@@ -183,7 +183,7 @@ inline std::string make_program(PclntabVersion version) {
   put_at(data, 8, kRodata);
   put_at(data, 16, kRodata + table.names_offset);
   put_at(data, 8 + size_t{22} * 8, kText);
-  put_at(data, 8 + size_t{version == PclntabVersion::kV1_18 ? 38U : 40U} * 8, funcdata);
+  put_at(data, 8 + size_t{version == PclntabVersion::kGo18 ? 38U : 40U} * 8, funcdata);
 
   std::string file;
   Elf64_Ehdr header{};

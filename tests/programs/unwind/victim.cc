@@ -2,7 +2,8 @@
 // walk writes what _Unwind_Backtrace says about its stack, with its registers and stack memory.
 // README.md has the format and how to use it as an oracle.
 //
-// Usage: unwind_victim [--count N] [--seed S] [--depth D] [--memory] [--wait]
+// Usage: unwind_victim [--count N] [--seed S] [--depth D] [--recurse R] [--one-stack]
+//                     [--memory] [--wait]
 #include <alloca.h>
 #include <pthread.h>
 #include <search.h>
@@ -74,6 +75,7 @@ constexpr size_t kMaxFrames = 2048;
 constexpr size_t kAlternateBytes = 8 << 20;
 
 bool with_memory = false;
+bool on_one_stack = false;
 uint64_t sequence_number = 0;
 uint64_t random_state = 1;
 volatile int sink = 0;
@@ -387,7 +389,7 @@ NOINLINE void by_trap(int depth) {
 }
 
 NOINLINE void by_raise_on_alternate_stack(int depth) {
-  if (left_main_at != 0) return plain(depth);  // there already
+  if (left_main_at != 0 || on_one_stack) return plain(depth);  // there already, or never
   // Below here only raise() and the red zone are in use.
   left_main_at = (reinterpret_cast<uint64_t>(__builtin_frame_address(0)) - 8192) & ~uint64_t{15};
   signal_depth = depth;
@@ -471,8 +473,10 @@ NOINLINE void go_on(int depth) {
 }
 
 int max_depth = 60;
+int recursion = 0;
 
 void walk_once() {
+  if (recursion > 0) return recursive(recursion - 1, 0);
   go_on(static_cast<int>(random_number() % static_cast<uint64_t>(max_depth)));
 }
 
@@ -530,6 +534,8 @@ int main(int argc, char** argv) {
     const bool has_value = i + 1 < argc;
     if (option == "--memory") {
       with_memory = true;
+    } else if (option == "--one-stack") {
+      on_one_stack = true;
     } else if (option == "--wait") {
       wait = true;
     } else if (option == "--count" && has_value) {
@@ -538,6 +544,8 @@ int main(int argc, char** argv) {
       random_state = std::strtoull(argv[++i], nullptr, 10) * 0x9e3779b97f4a7c15 + 1;
     } else if (option == "--depth" && has_value) {
       max_depth = std::max(1, std::atoi(argv[++i]));
+    } else if (option == "--recurse" && has_value) {
+      recursion = std::atoi(argv[++i]);
     } else {
       std::fprintf(stderr, "unwind_victim: what is '%s'?\n", argv[i]);
       return 2;

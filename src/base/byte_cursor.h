@@ -10,13 +10,16 @@ namespace vesta {
 
 class ByteCursor {
  public:
-  explicit ByteCursor(std::string_view bytes)
-      : begin_(bytes.data()), at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+  // An offset past the end is a failure at once.
+  explicit ByteCursor(std::string_view bytes, uint64_t offset = 0)
+      : begin_(bytes.data()), at_(bytes.data()), end_(bytes.data() + bytes.size()) {
+    skip(offset);
+  }
 
   bool ok() const { return ok_; }
   bool at_end() const { return at_ == end_; }
   size_t offset() const { return static_cast<size_t>(at_ - begin_); }
-  size_t left() const { return static_cast<size_t>(end_ - at_); }
+  size_t remaining() const { return static_cast<size_t>(end_ - at_); }
 
   uint8_t u8() {
     if (at_ == end_) return fail();
@@ -25,6 +28,15 @@ class ByteCursor {
   uint16_t u16() { return fixed<uint16_t>(); }
   uint32_t u32() { return fixed<uint32_t>(); }
   uint64_t u64() { return fixed<uint64_t>(); }
+
+  // An integer of 1 to 8 bytes.
+  uint64_t unsigned_of(uint32_t size) {
+    uint64_t value = 0;
+    if (size == 0 || size > sizeof(value) || remaining() < size) return fail();
+    std::memcpy(&value, at_, size);
+    at_ += size;
+    return value;
+  }
 
   // LEB128. Bits above the 64th are dropped, as compilers may pad; more than 10 bytes are not.
   uint64_t uleb() {
@@ -50,7 +62,7 @@ class ByteCursor {
   }
 
   std::string_view bytes(uint64_t count) {
-    if (count > left()) {
+    if (count > remaining()) {
       fail();
       return {};
     }
@@ -62,7 +74,7 @@ class ByteCursor {
 
   // Up to the next zero byte, which is passed over.
   std::string_view c_string() {
-    const void* zero = at_ == end_ ? nullptr : std::memchr(at_, 0, left());
+    const void* zero = at_ == end_ ? nullptr : std::memchr(at_, 0, remaining());
     if (zero == nullptr) {
       fail();
       return {};
@@ -75,7 +87,7 @@ class ByteCursor {
  private:
   template <class T>
   T fixed() {
-    if (left() < sizeof(T)) return static_cast<T>(fail());
+    if (remaining() < sizeof(T)) return static_cast<T>(fail());
     T value;
     std::memcpy(&value, at_, sizeof(T));
     at_ += sizeof(T);

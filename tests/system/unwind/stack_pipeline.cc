@@ -1,0 +1,140 @@
+#include "stack_pipeline.h"
+
+#include <bpf/bpf.h>
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace vesta {
+namespace {
+
+bool is_before(Deadline deadline) {
+  return std::chrono::steady_clock::now() < deadline;
+}
+
+SampleResolverOptions resolving(const StackPipeline::Options& options) {
+  SampleResolverOptions out;
+  out.targets = options.targets;
+  return out;
+}
+
+}  // namespace
+
+uint64_t code_address(uint64_t frame) {
+  return (frame & VESTA_FRAME_EXACT) != 0 ? frame & ~VESTA_FRAME_EXACT : frame - 1;
+}
+
+StackPipeline::StackPipeline(const KernelMapFds& fds, const Options& options)
+    : fds_(fds),
+      processes_(registry_),
+      kernel_tables_(fds),
+      kernel_processes_(fds),
+      slots_(options.module_slots),
+      loader_(options.fill_kernel_maps ? &kernel_tables_ : nullptr, nullptr, {}),
+      resolver_(processes_, registry_, loader_, slots_,
+                options.fill_kernel_maps ? &kernel_processes_ : nullptr, resolving(options)) {}
+
+Result<std::unique_ptr<StackPipeline>> StackPipeline::start(const KernelMapFds& fds, int ring_fd,
+                                                            const Options& options) {
+  std::unique_ptr<StackPipeline> pipeline(new StackPipeline(fds, options));
+  VESTA_ASSIGN(pipeline->side_band_, SideBand::open());
+  VESTA_ASSIGN(pipeline->ring_, SampleRing::open(ring_fd));
+  pipeline->processes_.scan();
+  pipeline->resolver_.begin();
+  return pipeline;
+}
+
+void StackPipeline::follow_processes() {
+  side_band_->drain([this](const SideBandEvent& event) {
+    processes_.apply(event);
+    if (const auto* fork = std::get_if<ForkEvent>(&event)) resolver_.note_fork(*fork);
+  });
+  resolver_.publish_changes();
+}
+
+bool StackPipeline::has_all_tables(uint32_t pid) {
+  for (const CodeMapping& mapping : processes_.mappings(pid).mappings) {
+    if (!mapping.module) continue;
+    const uint32_t slot = slots_.find(mapping.module);
+    vesta_module header{};
+    if (slot == ModuleSlots::kNoSlot || bpf_map_lookup_elem(fds_.modules, &slot, &header) != 0 ||
+        header.state == VESTA_MODULE_ABSENT) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool StackPipeline::wait_for_tables(uint32_t pid, Deadline deadline) {
+  do {
+    follow_processes();
+    if (has_all_tables(pid)) return true;
+    // Readable before the kernel has the table, so this only keeps us from spinning.
+    pollfd ready{loader_.ready_fd(), POLLIN, 0};
+    (void)::poll(&ready, 0, 5);
+  } while (is_before(deadline));
+  return false;
+}
+
+uint64_t StackPipeline::address_in_process(uint32_t pid, const CodeAddress& place) {
+  if (place.kind != CodeAddress::Kind::kModule) return place.address;
+  for (const CodeMapping& mapping : processes_.mappings(pid).mappings) {
+    if (mapping.module.value == place.owner && mapping.contains(place.address + mapping.bias))
+      return place.address + mapping.bias;
+  }
+  return 0;
+}
+
+std::vector<OracleStack> StackPipeline::take(Deadline deadline) {
+  follow_processes();
+  (void)ring_->drain([this](const SampleRecord& record) {
+    heads_.push_back({record.head, record.kernel_frames.size()});
+    resolver_.add(record);
+  });
+  std::vector<OracleStack> stacks;
+  while (true) {
+    const ResolvedSamples resolved = resolver_.take();
+    for (const ResolvedSample& sample : resolved.samples) {
+      const auto head = std::ranges::find_if(heads_, [&](const Head& candidate) {
+        return candidate.sample.time_ns == sample.time_ns && candidate.sample.tid == sample.tid;
+      });
+      if (head == heads_.end()) continue;
+      OracleStack stack;
+      stack.pid = head->sample.pid;
+      stack.tid = sample.tid;
+      stack.tag = sample.weight_ns;
+      stack.stack_pointer = head->sample.cgroup_id;
+      stack.result = sample.result;
+      stack.kernel_result = static_cast<vesta_unwind_result>(head->sample.result);
+      stack.kernel_frames = head->kernel_frames;
+      for (size_t i = head->kernel_frames; i < sample.frame_count; ++i)
+        stack.code.push_back(
+            address_in_process(stack.pid, resolved.frames[sample.first_frame + i]));
+      stacks.push_back(std::move(stack));
+      heads_.erase(head);
+    }
+    if (!resolver_.is_waiting()) return stacks;
+    if (!is_before(deadline)) {
+      resolver_.give_up_waiting();
+      continue;
+    }
+    pollfd ready{loader_.ready_fd(), POLLIN, 0};
+    (void)::poll(&ready, 1, 20);
+    loader_.clear_ready();
+    resolver_.retry();
+  }
+}
+
+std::string StackPipeline::place(uint32_t pid, uint64_t address) {
+  for (const CodeMapping& mapping : processes_.mappings(pid).mappings) {
+    if (mapping.contains(address))
+      return fmt::format("{}+{:#x}", std::filesystem::path(mapping.name).filename().string(),
+                         address - mapping.bias);
+  }
+  return fmt::format("{:#x}", address);
+}
+
+}  // namespace vesta

@@ -23,7 +23,7 @@ struct ProcMapping {
 };
 
 // One line without its newline; nothing when it is not a mapping.
-std::optional<ProcMapping> parse_maps_line(std::string_view line);
+std::optional<ProcMapping> parse_maps_line(std::string_view text);
 
 // The path with the kernel's "\012" turned into the newlines they stand for.
 std::string unescape_maps_path(std::string_view path);

@@ -38,9 +38,10 @@ SampleRing::~SampleRing() = default;
 Result<std::unique_ptr<SampleRing>> SampleRing::open(int map_fd) {
   std::unique_ptr<SampleRing> ring(new SampleRing());
   ring->ring_.reset(ring_buffer__new(map_fd, on_record, ring.get(), nullptr));
-  if (ring->ring_ == nullptr)
+  if (ring->ring_ == nullptr) {
     return Error{ErrorCode::kIo,
                  fmt::format("cannot map the sample ring: {}", std::strerror(errno)), ""};
+  }
   return ring;
 }
 
@@ -76,9 +77,10 @@ Status SampleRing::drain(const std::function<void(const SampleRecord&)>& use) {
   use_ = &use;
   const int consumed = ring_buffer__consume(ring_.get());
   use_ = nullptr;
-  if (consumed < 0)
+  if (consumed < 0) {
     return Error{ErrorCode::kIo,
                  fmt::format("cannot read the sample ring: {}", std::strerror(-consumed)), ""};
+  }
   return {};
 }
 

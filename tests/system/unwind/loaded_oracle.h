@@ -38,7 +38,8 @@ OracleLoad load_oracle(Skeleton& skeleton, int (*load)(Skeleton*)) {
   if (const int error = load(&skeleton); error != 0)
     return {"the kernel did not take the oracle's program\n" + log.text(),
             error == -EPERM || error == -EACCES};
-  LIBBPF_OPTS(bpf_test_run_opts, run);
+  bpf_test_run_opts run{};
+  run.sz = sizeof(run);
   if (bpf_prog_test_run_opts(bpf_program__fd(skeleton.progs.find_namespace), &run) != 0 ||
       run.retval != 0) {
     return {"cannot find out the pid namespace"};

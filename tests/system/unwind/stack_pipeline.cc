@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 namespace vesta {
@@ -72,9 +73,8 @@ bool StackPipeline::wait_for_tables(uint32_t pid, Deadline deadline) {
   do {
     follow_processes();
     if (has_all_tables(pid)) return true;
-    // Readable before the kernel has the table, so this only keeps us from spinning.
-    pollfd ready{loader_.ready_fd(), POLLIN, 0};
-    (void)::poll(&ready, 0, 5);
+    // The loader tells when it has built a table, not when the kernel has it.
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
   } while (is_before(deadline));
   return false;
 }
@@ -110,9 +110,10 @@ std::vector<OracleStack> StackPipeline::take(Deadline deadline) {
       stack.result = sample.result;
       stack.kernel_result = static_cast<vesta_unwind_result>(head->sample.result);
       stack.kernel_frames = head->kernel_frames;
-      for (size_t i = head->kernel_frames; i < sample.frame_count; ++i)
-        stack.code.push_back(
-            address_in_process(stack.pid, resolved.frames[sample.first_frame + i]));
+      for (size_t i = head->kernel_frames; i < sample.frame_count; ++i) {
+        const CodeAddress& frame = resolved.frames[sample.first_frame + i];
+        stack.code.push_back(address_in_process(stack.pid, frame));
+      }
       stacks.push_back(std::move(stack));
       heads_.erase(head);
     }
@@ -130,9 +131,10 @@ std::vector<OracleStack> StackPipeline::take(Deadline deadline) {
 
 std::string StackPipeline::place(uint32_t pid, uint64_t address) {
   for (const CodeMapping& mapping : processes_.mappings(pid).mappings) {
-    if (mapping.contains(address))
+    if (mapping.contains(address)) {
       return fmt::format("{}+{:#x}", std::filesystem::path(mapping.name).filename().string(),
                          address - mapping.bias);
+    }
   }
   return fmt::format("{:#x}", address);
 }

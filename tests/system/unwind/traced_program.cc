@@ -1,13 +1,12 @@
 #include "traced_program.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
+#include <csignal>
 #include <thread>
 
 namespace vesta {
@@ -35,6 +34,7 @@ int stop_event(int status) {
 
 std::unique_ptr<TracedProgram> TracedProgram::start(std::vector<std::string> arguments) {
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   std::array<int, 2> gate{};

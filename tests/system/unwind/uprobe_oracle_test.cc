@@ -90,7 +90,8 @@ class UprobeOracleTest : public ::testing::Test {
       ASSERT_TRUE(
           pipeline_->wait_for_tables(victim_->pid(), std::chrono::steady_clock::now() + 60s));
     }
-    LIBBPF_OPTS(bpf_uprobe_opts, options);
+    bpf_uprobe_opts options{};
+    options.sz = sizeof(options);
     options.func_name = "vesta_oracle_leaf";
     const std::unique_ptr<bpf_link, Link> link(bpf_program__attach_uprobe_opts(
         skeleton_->progs.take_oracle_stack, -1, VESTA_UNWIND_VICTIM, 0, &options));

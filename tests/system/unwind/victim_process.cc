@@ -1,12 +1,12 @@
 #include "victim_process.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstring>
 
 #include <shared/sample.h>
@@ -24,6 +24,7 @@ constexpr size_t kStackPointer = 7;  // DWARF number
 std::unique_ptr<VictimProcess> VictimProcess::start(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {VESTA_UNWIND_VICTIM, "--wait"});
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   std::array<int, 2> input{};

@@ -127,6 +127,10 @@ Result<InputFile> InputFile::from_fd(int fd, uint64_t max_bytes) {
   return file;
 }
 
+void InputFile::release_pages() const {
+  if (mapped_ != nullptr) ::madvise(const_cast<char*>(mapped_), size_, MADV_DONTNEED);
+}
+
 InputFile InputFile::from_bytes(std::string bytes) {
   InputFile file;
   file.owned_ = std::move(bytes);

@@ -27,6 +27,18 @@ TEST_F(FileTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(file->bytes(), "hello");
 }
 
+TEST_F(FileTest, ReadsTheSameAfterItsPagesWereReleased) {
+  const std::string text(100'000, 'x');
+  ASSERT_TRUE(write_file(path("a"), text).ok());
+  const auto file = InputFile::open(path("a"), 1 << 20);
+  ASSERT_TRUE(file.ok());
+  file->release_pages();
+  EXPECT_EQ(file->bytes(), text);
+  const InputFile owned = InputFile::from_bytes("hello");
+  owned.release_pages();
+  EXPECT_EQ(owned.bytes(), "hello");
+}
+
 TEST_F(FileTest, RefusesMoreThanTheLimit) {
   ASSERT_TRUE(write_file(path("a"), std::string(101, 'x')).ok());
   const auto file = InputFile::open(path("a"), 100);

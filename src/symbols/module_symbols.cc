@@ -188,6 +188,11 @@ std::string_view ModuleSymbols::demangled(std::string_view linkage_name) {
   return demangled_.emplace(linkage_name, std::move(name)).first->second;
 }
 
+void ModuleSymbols::release_pages() const {
+  file_->release_pages();
+  if (debug_file_ != nullptr) debug_file_->release_pages();
+}
+
 size_t ModuleSymbols::memory_bytes() const {
   return sizeof(*this) + symbols_.memory_bytes() + demangled_bytes_ +
          (dwarf_ != nullptr ? dwarf_->memory_bytes() : 0);

@@ -73,6 +73,8 @@ class ModuleSymbols {
   const ElfFile& file() const { return *file_; }
   // Of what is kept in memory; mapped files are not counted.
   size_t memory_bytes() const;
+  // Gives the memory of the mapped files back until they are read again.
+  void release_pages() const;
 
  private:
   ModuleSymbols(std::shared_ptr<const ElfFile> file, std::string path, const SymbolOptions& options)

@@ -213,9 +213,14 @@ Result<UnwindTable> UnwindTableCache::table_of(const ElfFile& file, const ElfFil
   ++counts_.misses;
   VESTA_ASSIGN(UnwindTable table, build_unwind_table(file, debug_file));
   // One file must not push out all others.
+  const uint64_t bytes = sizeof(FileHeader) + table.bytes();
   if (table.bytes() <= limits_.max_bytes / 4 && store(name, encode_table(table, fingerprint))) {
     ++counts_.stored;
-    evict();
+    if (bytes > room_) {
+      evict();
+    } else {
+      room_ -= bytes;
+    }
   } else {
     ++counts_.not_stored;
   }
@@ -288,7 +293,12 @@ void UnwindTableCache::evict() {
       total += entries.back().bytes;
     }
   }
-  if (total <= limits_.max_bytes) return;
+  if (total <= limits_.max_bytes) {
+    // Half of it: others may store here, too.
+    room_ = (limits_.max_bytes - total) / 2;
+    return;
+  }
+  room_ = 0;
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
   });

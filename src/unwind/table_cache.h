@@ -61,6 +61,7 @@ class UnwindTableCache {
   UniqueFd folder_;
   Limits limits_;
   Counts counts_;
+  uint64_t room_ = 0;  // what may be stored before the folder is looked through again
 };
 
 }  // namespace vesta

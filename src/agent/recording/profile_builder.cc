@@ -34,23 +34,39 @@ void ProfileBuilder::add(const ResolvedSamples& samples) {
 }
 
 void ProfileBuilder::add_sample(const ResolvedSample& sample, std::span<const CodeAddress> frames) {
-  stack_.clear();
-  uint64_t frame_count = 0;
-  uint64_t named = 0;
-  for (const CodeAddress& address : frames) {
-    const Place& place = place_of(address);
-    stack_.push_back(place.location);
-    frame_count += place.frames;
-    if (place.is_named) named += place.frames;
-  }
-  frames_ += frame_count;
-  named_frames_ += named;
+  const KnownStack& stack = stack_of(sample, frames);
+  frames_ += stack.frames;
+  named_frames_ += stack.named_frames;
   ++sample_count_;
   ++results_[sample.result];
   ++sampled_processes_[sample.process];
   if (sample.result != VESTA_UNWIND_NO_USER) {
     ++user_stacks_;
     if (sample.result == VESTA_UNWIND_COMPLETE) ++whole_stacks_;
+  }
+  const std::array<int64_t, 2> values = {1, static_cast<int64_t>(sample.weight_ns)};
+  samples_.add(stack.id, values, labels_of(sample));
+}
+
+// Programs come back to the same stacks: one look-up then, instead of one for each frame.
+const ProfileBuilder::KnownStack& ProfileBuilder::stack_of(const ResolvedSample& sample,
+                                                           std::span<const CodeAddress> frames) {
+  const std::string_view bytes(reinterpret_cast<const char*>(frames.data()), frames.size_bytes());
+  const StackKey key{hash128(bytes), sample.process, sample.result};
+  const auto found = stacks_.find(key);
+  if (found != stacks_.end()) return found->second;
+  return stacks_.emplace(key, make_stack(sample, frames)).first->second;
+}
+
+ProfileBuilder::KnownStack ProfileBuilder::make_stack(const ResolvedSample& sample,
+                                                      std::span<const CodeAddress> frames) {
+  KnownStack stack;
+  stack_.clear();
+  for (const CodeAddress& address : frames) {
+    const Place& place = place_of(address);
+    stack_.push_back(place.location);
+    stack.frames += place.frames;
+    if (place.is_named) stack.named_frames += place.frames;
   }
   if (sample.result == VESTA_UNWIND_TRUNCATED) {
     stack_.push_back(marker("[truncated]"));
@@ -61,8 +77,8 @@ void ProfileBuilder::add_sample(const ResolvedSample& sample, std::span<const Co
     const auto found = processes_.find(sample.process);
     if (found != processes_.end()) stack_.push_back(marker(found->second->name));
   }
-  const std::array<int64_t, 2> values = {1, static_cast<int64_t>(sample.weight_ns)};
-  samples_.add(dictionary_.stack(stack_), values, labels_of(sample));
+  stack.id = dictionary_.stack(stack_);
+  return stack;
 }
 
 const ProfileBuilder::Place& ProfileBuilder::place_of(const CodeAddress& address) {

@@ -12,6 +12,7 @@
 
 #include "agent/recording/resolved_samples.h"
 #include "agent/recording/symbolizer.h"
+#include "base/hash.h"
 #include "profile/dictionary_builder.h"
 #include "profile/profile.h"
 #include "profile/sample_table.h"
@@ -59,6 +60,24 @@ class ProfileBuilder {
     uint32_t frames = 0;
     bool is_named = false;
   };
+  // A stack that came before, by all that decides about it. Hashes can be made to collide by who
+  // makes the addresses; with the process in the key that only harms its own profile.
+  struct StackKey {
+    Hash128 frames;
+    uint32_t process = 0;
+    vesta_unwind_result result = VESTA_UNWIND_COMPLETE;
+    friend bool operator==(const StackKey&, const StackKey&) = default;
+  };
+  struct StackKeyHash {
+    size_t operator()(const StackKey& key) const {
+      return key.frames.low ^ (uint64_t{key.process} << 32);
+    }
+  };
+  struct KnownStack {
+    StackId id;
+    uint32_t frames = 0;
+    uint32_t named_frames = 0;
+  };
   struct ThreadKey {
     uint32_t process = 0;
     uint32_t tid = 0;
@@ -71,6 +90,8 @@ class ProfileBuilder {
   };
 
   void add_sample(const ResolvedSample& sample, std::span<const CodeAddress> frames);
+  const KnownStack& stack_of(const ResolvedSample& sample, std::span<const CodeAddress> frames);
+  KnownStack make_stack(const ResolvedSample& sample, std::span<const CodeAddress> frames);
   const Place& place_of(const CodeAddress& address);
   Place make_place(const CodeAddress& address);
   MappingId mapping_of(const CodeAddress& address);
@@ -84,6 +105,7 @@ class ProfileBuilder {
   DictionaryBuilder dictionary_;
   SampleTable samples_{2};
   std::unordered_map<CodeAddress, Place, CodeAddressHash> places_;
+  std::unordered_map<StackKey, KnownStack, StackKeyHash> stacks_;
   std::unordered_map<ThreadKey, LabelSetId, ThreadKeyHash> label_sets_;
   std::unordered_map<uint32_t, std::shared_ptr<const SampledProcess>> processes_;
   std::unordered_map<uint32_t, uint64_t> sampled_processes_;  // samples of each

@@ -25,6 +25,7 @@ namespace {
 
 constexpr int kDrainMs = 100;  // between two looks at the sample ring
 constexpr uint64_t kMaintainNs = 1'000'000'000;
+constexpr uint64_t kReleaseNs = 2'000'000'000;
 constexpr uint64_t kMaxTableWaitNs = 10'000'000'000;  // at the end, for the last stacks
 // For the tables of what is to be recorded, before the first sample: a stack that waits for its
 // table is copied, and a copy ends where the target switched stacks (in a signal handler, say).
@@ -167,7 +168,14 @@ void Recording::Parts::wait_for_tables() {
 }
 
 void Recording::Parts::name() {
-  while (std::optional<ResolvedSamples> samples = queue.pop()) builder->add(*samples);
+  uint64_t released_ns = monotonic_ns();
+  while (std::optional<ResolvedSamples> samples = queue.pop()) {
+    builder->add(*samples);
+    // Files stay mapped for the next name; what was read of them need not stay in memory.
+    if (monotonic_ns() - released_ns < kReleaseNs) continue;
+    symbolizer.release_pages();
+    released_ns = monotonic_ns();
+  }
 }
 
 Recording::Recording(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

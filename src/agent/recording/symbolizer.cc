@@ -64,6 +64,8 @@ bool Symbolizer::symbolize_module(const CodeAddress& address, std::vector<Source
     }
     entry.symbols = open_symbols(*entry.module, *file);
     entry.is_go = has(entry.symbols->source(), SymbolSource::kGo);
+    // All symbols were read for the table; few of the names will be.
+    entry.symbols->release_pages();
     close_old_modules(address.owner);
   }
   return entry.symbols->lookup(address.address, frames);
@@ -90,6 +92,12 @@ void Symbolizer::close_old_modules(uint32_t keep) {
     }
     if (bytes <= options_.max_bytes || oldest == nullptr) return;
     oldest->symbols = nullptr;
+  }
+}
+
+void Symbolizer::release_pages() const {
+  for (const auto& [id, entry] : modules_) {
+    if (entry.symbols != nullptr) entry.symbols->release_pages();
   }
 }
 

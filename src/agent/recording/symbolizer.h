@@ -47,6 +47,10 @@ class Symbolizer {
   CodePlace place(const CodeAddress& address);
   FrameKind kind(const CodeAddress& address) const;
 
+  // Gives the memory of mapped files back until they are read again. For when nothing new has been
+  // named for a while.
+  void release_pages() const;
+
   // Why kernel frames have no names; empty when they have.
   const std::string& kernel_problem() const { return kernel_problem_; }
 

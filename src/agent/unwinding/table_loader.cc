@@ -117,6 +117,7 @@ std::shared_ptr<const UnwindTable> TableLoader::load(const Module& module) {
   }
   const uint64_t hits = cache_ != nullptr ? cache_->counts().hits : 0;
   auto built = cache_ != nullptr ? cache_->table_of(**file) : build_unwind_table(**file);
+  (*file)->release_pages();
   if (!built.ok()) {
     count(&Statistics::unreadable);
     return table;

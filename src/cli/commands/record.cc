@@ -33,6 +33,7 @@ constexpr int64_t kMaxFrequency = 999;
 constexpr int64_t kDefaultFrequency = 99;
 constexpr size_t kSummaryRows = 10;
 constexpr int kProgressMs = 100;
+constexpr int kQuietMs = 1000;
 constexpr const char* kDefaultOutput = "vesta-cpu.pb.gz";
 
 struct Plan {
@@ -201,10 +202,12 @@ void record_until_done(const Plan& plan, Recording& recording, std::optional<Chi
                                    .count();
     if (plan.duration_ns != 0 && elapsed_ns >= plan.duration_ns) break;
     if (child && child->poll()) break;
-    line.show(elapsed_ns, plan.duration_ns, recording.progress());
+    if (line.is_visible()) line.show(elapsed_ns, plan.duration_ns, recording.progress());
+    // Nobody to show anything to, and no command that may end: sleep as long as there is.
+    const int64_t longest_ms = line.is_visible() || child ? kProgressMs : kQuietMs;
     const int64_t left_ms =
-        plan.duration_ns == 0 ? kProgressMs : (plan.duration_ns - elapsed_ns) / 1'000'000 + 1;
-    Interrupt::wait(static_cast<int>(std::min<int64_t>(kProgressMs, left_ms)));
+        plan.duration_ns == 0 ? longest_ms : (plan.duration_ns - elapsed_ns) / 1'000'000 + 1;
+    Interrupt::wait(static_cast<int>(std::min<int64_t>(longest_ms, left_ms)));
   }
   line.clear();
 }

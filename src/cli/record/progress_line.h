@@ -16,6 +16,8 @@ std::string coverage_text(const Recording::Progress& progress);
 class ProgressLine {
  public:
   explicit ProgressLine(Console& console) : console_(console) {}
+  // False where there is no terminal: then nothing is to be shown.
+  bool is_visible() const { return console_.err_is_terminal(); }
   // `duration_ns` 0 = open end.
   void show(int64_t elapsed_ns, int64_t duration_ns, const Recording::Progress& progress);
   void clear();

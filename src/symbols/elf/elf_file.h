@@ -59,6 +59,8 @@ class ElfFile {
   uint64_t entry() const { return entry_; }
   const BuildId& build_id() const { return build_id_; }
   std::string_view bytes() const { return file_.bytes(); }
+  // See InputFile.
+  void release_pages() const { file_.release_pages(); }
 
   std::span<const Elf64_Phdr> segments() const { return segments_; }
   std::span<const ElfSection> sections() const { return sections_; }

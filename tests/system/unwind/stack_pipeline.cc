@@ -45,6 +45,7 @@ Result<std::unique_ptr<StackPipeline>> StackPipeline::start(const KernelMapFds& 
   VESTA_ASSIGN(pipeline->ring_, SampleRing::open(ring_fd));
   pipeline->processes_.scan();
   pipeline->resolver_.begin();
+  for (const uint32_t pid : options.targets) pipeline->remember_mappings(pid);
   return pipeline;
 }
 
@@ -79,9 +80,14 @@ bool StackPipeline::wait_for_tables(uint32_t pid, Deadline deadline) {
   return false;
 }
 
+void StackPipeline::remember_mappings(uint32_t pid) {
+  const auto mappings = processes_.mappings(pid).mappings;
+  if (!mappings.empty()) known_mappings_[pid] = {mappings.begin(), mappings.end()};
+}
+
 uint64_t StackPipeline::address_in_process(uint32_t pid, const CodeAddress& place) {
   if (place.kind != CodeAddress::Kind::kModule) return place.address;
-  for (const CodeMapping& mapping : processes_.mappings(pid).mappings) {
+  for (const CodeMapping& mapping : known_mappings_[pid]) {
     if (mapping.module.value == place.owner && mapping.contains(place.address + mapping.bias))
       return place.address + mapping.bias;
   }
@@ -104,6 +110,7 @@ std::vector<OracleStack> StackPipeline::take(Deadline deadline) {
       if (head == heads_.end()) continue;
       OracleStack stack;
       stack.pid = head->sample.pid;
+      remember_mappings(stack.pid);
       stack.tid = sample.tid;
       stack.tag = sample.weight_ns;
       stack.stack_pointer = head->sample.cgroup_id;

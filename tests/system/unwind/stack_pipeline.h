@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "agent/cpu/sample_ring.h"
@@ -64,6 +65,7 @@ class StackPipeline {
  private:
   StackPipeline(const KernelMapFds& fds, const Options& options);
   uint64_t address_in_process(uint32_t pid, const CodeAddress& place);
+  void remember_mappings(uint32_t pid);
   bool has_all_tables(uint32_t pid);
 
   struct Head {
@@ -81,6 +83,8 @@ class StackPipeline {
   ModuleSlots slots_;
   TableLoader loader_;
   SampleResolver resolver_;
+  // A process may have ended when its last stacks are looked at.
+  std::unordered_map<uint32_t, std::vector<CodeMapping>> known_mappings_;
   std::vector<Head> heads_;  // of stacks that are not finished yet
 };
 

@@ -65,6 +65,8 @@ def print_load(load, results):
     for name, runs in results.items():
         m = lambda key: median(runs, key)
         names = "in it" if name in ("vesta", "bcc") else figure(m("names_cpu"))
+        if failed := sum(run["names_failed"] for run in runs):
+            names += f" (`perf script` failed in {failed} of {len(runs)})"
         print(f"| {TITLES[name]} | {figure(m('cpu'))} | {figure(m('steady'))} % | {names} | {figure(m('rss'), '{:.0f}')} "
               f"({figure(m('anonymous'), '{:.0f}')} own) | {figure(m('written') / 1e3, '{:.1f}')} "
               f"| {figure(m('samples'), '{:.0f}')} | {figure(m('lost'), '{:.0f}')} | {figure(share(runs))} % "
@@ -118,7 +120,6 @@ def print_interrupts(load, profilers, seconds, repeats):
     for repeat in range(repeats):
         turn = [None, *profilers] if repeat % 2 == 0 else [*profilers[::-1], None]
         for tool in turn:
-            # The load runs only while the clocks tick: the profiler starts first.
             with load:
                 if tool is None:
                     time.sleep(seconds)
@@ -164,7 +165,7 @@ def print_targets(results):
 def main():
     quick = os.environ.get("VESTA_BENCH_QUICK") == "1"
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=int, default=3 if quick else 15, help="of each recording")
+    parser.add_argument("--seconds", type=int, default=3 if quick else 10, help="of each recording")
     parser.add_argument("--repeats", type=int, default=1 if quick else 3)
     parser.add_argument("--loads", default="threads" if quick else "threads,clang,python,mix")
     options = parser.parse_args()
@@ -178,6 +179,7 @@ def main():
     chosen = [every[name] for name in options.loads.split(",")]
     profilers = tools.all_tools(data, os.environ.get("VESTA", str(ROOT / "build/vesta")))
     load_before = os.getloadavg()[0]
+    sys.stdout.reconfigure(line_buffering=True)
     print(f"Recordings of {options.seconds} s, {options.repeats} of each, medians; load average before: {load_before:.1f}.")
     results = {}
     for load in chosen:

@@ -1,7 +1,8 @@
 """The profilers that are compared: how each is run, and what its output says about stacks.
 
 perf and bcc as Debian 12 has them. Two things keep this perf going on newer kernels: -B and --no-bpf-event
-(without them it ends in "stack smashing detected"); both spare it work.
+(without them it ends in "stack smashing detected"); both spare it work. So does --no-inline for its names: with inlined
+calls, which Vesta's have, `perf script` needs minutes.
 """
 
 import os
@@ -97,7 +98,7 @@ class Tool:
         if len(marks) == 2:
             steady = 100 * (marks[1][1] - marks[0][1]) / (marks[1][0] - marks[0][0])
         result = {"cpu": usage.ru_utime + usage.ru_stime, "steady": steady, "rss": rss / 1e6, "anonymous": anonymous / 1e6,
-                  "names_cpu": 0.0, "names_rss": 0.0}
+                  "names_cpu": 0.0, "names_failed": False}
         result.update(self.read(launched_unix, launched))
         result["written"] = result["bytes"] / seconds
         return result
@@ -129,8 +130,6 @@ class Vesta(Tool):
         subprocess.run([self.vesta, "convert", str(self.output), "-t", "samples", "-o", str(folded)], check=True,
                        capture_output=True)
         judged, complete, depth = judge(self.stacks(folded))
-        start = re.search(r"^Time: .*$", text, re.M)
-        del start  # whole seconds only; the profile has it exactly
         return {"samples": count(r"in ([\d,]+) samples"), "lost": count(r"lost ([\d,]+)"), "judged": judged,
                 "complete": complete, "depth": depth, "bytes": self.output.stat().st_size,
                 "start": start_time_ns(self.output) / 1e9 - launched_unix}
@@ -207,7 +206,7 @@ class Perf(Tool):
     def read(self, _launched_unix, launched):
         listing = self.data / f"{self.name}.script"
         with open(listing, "w", encoding="utf-8") as out:
-            script = subprocess.Popen(["perf", "script", "-F", "comm,tid,time,ip,sym,dso", "-i", str(self.output)],
+            script = subprocess.Popen(["perf", "script", "--no-inline", "-F", "comm,tid,time,ip,sym,dso", "-i", str(self.output)],
                                       stdout=out, stderr=subprocess.DEVNULL)
             _, status, usage = os.wait4(script.pid, 0)
         script.returncode = os.waitstatus_to_exitcode(status)
@@ -233,7 +232,7 @@ class Perf(Tool):
         lost = re.search(r"lost (\d+)", text)
         return {"samples": samples, "lost": int(lost.group(1)) if lost else 0, "judged": judged, "complete": complete,
                 "depth": depth, "bytes": self.output.stat().st_size, "start": (first or launched) - launched,
-                "names_cpu": usage.ru_utime + usage.ru_stime, "names_rss": usage.ru_maxrss * 1024 / 1e6}
+                "names_cpu": usage.ru_utime + usage.ru_stime, "names_failed": script.returncode != 0}
 
 
 class Bcc(Tool):

@@ -274,7 +274,8 @@ class CfiJudgeTest : public ::testing::TestWithParam<Subject> {};
 
 TEST_P(CfiJudgeTest, AgreesOnEveryRow) {
   const Subject& subject = GetParam();
-  VESTA_REQUIRE_OR_SKIP(std::filesystem::exists(subject.path), std::string(subject.path) + " is missing");
+  VESTA_REQUIRE_OR_SKIP(std::filesystem::exists(subject.path),
+                        std::string(subject.path) + " is missing");
   const auto file = ElfFile::open(subject.path);
   ASSERT_TRUE(file.ok());
   const auto table = build_unwind_table(**file);

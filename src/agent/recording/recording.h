@@ -29,8 +29,8 @@ struct RecordingOptions {
   bool process_frames = false;
   SymbolizerOptions symbolizer;
   TableLoaderOptions tables;
-  std::string cache_folder;  // for unwind tables; empty: none
-  uint32_t ring_bytes = 4U << 20;
+  std::string cache_folder;        // for unwind tables; empty: none
+  uint32_t ring_bytes = 2U << 20;  // enough for 199 samples per second and CPU
 };
 
 class Recording {

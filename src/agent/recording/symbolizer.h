@@ -21,7 +21,7 @@ namespace vesta {
 struct SymbolizerOptions {
   SymbolOptions symbols;
   uint64_t max_bytes =
-      32ULL << 20;  // of open symbol tables; more are closed, least recently used first
+      16ULL << 20;  // of open symbol tables; more are closed, least recently used first
 };
 
 // The binary around an address, as a profile notes it: as if it were loaded at its own addresses.

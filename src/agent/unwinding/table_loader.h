@@ -24,7 +24,7 @@ namespace vesta {
 
 struct TableLoaderOptions {
   uint64_t max_kernel_bytes = 48ULL << 20;  // of tables in the kernel
-  uint64_t max_copy_bytes = 16ULL << 20;    // of tables kept here
+  uint64_t max_copy_bytes = 8ULL << 20;     // of tables kept here
 };
 
 class TableLoader {

@@ -31,6 +31,8 @@ namespace {
 constexpr int64_t kDefaultDurationNs = 10'000'000'000;
 constexpr int64_t kMaxFrequency = 999;
 constexpr int64_t kDefaultFrequency = 99;
+constexpr int64_t kHighFrequency = 199;
+constexpr uint32_t kLargeRingBytes = 4U << 20;
 constexpr size_t kSummaryRows = 10;
 constexpr int kProgressMs = 100;
 constexpr int kQuietMs = 1000;
@@ -105,6 +107,7 @@ Result<Plan> plan_of(const Arguments& arguments) {
   VESTA_ASSIGN(const int64_t frequency,
                arguments.integer("frequency", kDefaultFrequency, 1, kMaxFrequency));
   recording.frequency = static_cast<uint32_t>(frequency);
+  if (frequency > kHighFrequency) recording.ring_bytes = kLargeRingBytes;
   recording.clock = clock_source(arguments.get("clock"));
   recording.kernel_stacks = !arguments.has("no-kernel");
   recording.per_thread = arguments.has("per-thread");

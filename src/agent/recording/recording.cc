@@ -1,6 +1,7 @@
 #include "agent/recording/recording.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -174,6 +175,7 @@ void Recording::Parts::name() {
     // Files stay mapped for the next name; what was read of them need not stay in memory.
     if (monotonic_ns() - released_ns < kReleaseNs) continue;
     symbolizer.release_pages();
+    ::malloc_trim(0);
     released_ns = monotonic_ns();
   }
 }
@@ -199,6 +201,8 @@ Result<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& opti
   sampling.only_targets = !options.whole_host;
   sampling.ring_bytes = options.ring_bytes;
   VESTA_ASSIGN(parts->sampler, CpuSampler::load(sampling));
+  // Reading the kernel's types took some 10 MB that are free now, but would stay ours.
+  ::malloc_trim(0);
   for (const uint32_t pid : options.pids) VESTA_TRY(parts->sampler->add_target(pid));
   // From before the first sample, so that nothing happens between the scan and the events.
   VESTA_ASSIGN(parts->side_band, SideBand::open());

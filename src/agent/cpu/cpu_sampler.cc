@@ -61,7 +61,8 @@ Result<std::unique_ptr<CpuSampler>> CpuSampler::load(const CpuSamplerOptions& op
   if (const int error = sampler_bpf__load(&skeleton); error != 0)
     return load_error(-error, log.text());
 
-  LIBBPF_OPTS(bpf_test_run_opts, run);
+  bpf_test_run_opts run{};
+  run.sz = sizeof(run);
   if (bpf_prog_test_run_opts(bpf_program__fd(skeleton.progs.find_namespace), &run) != 0 ||
       run.retval != 0) {
     return Error{ErrorCode::kIo, "cannot find out the pid namespace of this process", ""};

@@ -94,7 +94,8 @@ Kernel::Name LinuxKernel::name() const {
 int LinuxKernel::load_program(BpfProgramKind kind) const {
   // libbpf would print its own guesses ("ulimit -l"), which are wrong on every kernel we support.
   const libbpf_print_fn_t before = libbpf_set_print(ignore_messages);
-  LIBBPF_OPTS(bpf_prog_load_opts, options);
+  bpf_prog_load_opts options{};
+  options.sz = sizeof(options);
   bpf_prog_type type = BPF_PROG_TYPE_PERF_EVENT;
   int error = 0;
   switch (kind) {

@@ -19,7 +19,9 @@ Error map_error(std::string_view what, int error_number) {
 
 // An inner map with the table's cells in it.
 Result<UniqueFd> make_table(const UnwindTable& table) {
-  LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_INNER_MAP | BPF_F_MMAPABLE);
+  bpf_map_create_opts options{};
+  options.sz = sizeof(options);
+  options.map_flags = BPF_F_INNER_MAP | BPF_F_MMAPABLE;
   UniqueFd fd(bpf_map_create(BPF_MAP_TYPE_ARRAY, "vesta_table", sizeof(uint32_t), sizeof(uint64_t),
                              static_cast<uint32_t>(table.cells.size()), &options));
   if (!fd.valid()) return map_error("create an unwind table in the kernel", errno);

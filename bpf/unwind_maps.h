@@ -113,18 +113,6 @@ enum {
   VESTA_MAPPING_SEARCH_STEPS = 6,
 };
 
-// One step of a search for the first of `count` sorted starts behind `low` that is above `pc`.
-// Without a branch, because the verifier follows both sides of one: with it, four fifths of its
-// work were spent here. User addresses are below 2^63, so the sign of the difference tells which is
-// larger; a wild pc above that may find a wrong mapping, which then does not contain it.
-static __always_inline void vesta_narrow(__u64 start, __u64 pc, __u32* low, __u32* count) {
-  const __u32 half = *count >> 1;
-  __u32 is_below = (__u32)((__s64)(start - 1 - pc) >> 63);  // all ones when start <= pc
-  asm volatile("" : "+r"(is_below));                        // or the compiler makes a branch of it
-  *low += (half + 1) & is_below;
-  *count = half - ((half + half + 1 - *count) & is_below);
-}
-
 static __always_inline int vesta_find_mapping(vesta_env env, struct vesta_unwind_state* state,
                                               __u64 pc) {
   (void)env;
@@ -136,14 +124,22 @@ static __always_inline int vesta_find_mapping(vesta_env env, struct vesta_unwind
   __u32 count = process->leaf_count;
   for (int step = 0; step < VESTA_LEAF_SEARCH_STEPS; ++step) {
     if (count == 0) break;
-    const __u32 middle = low + (count >> 1);
+    const __u32 half = count >> 1;
+    const __u32 middle = low + half;
     if (middle >= VESTA_LEAVES) return VESTA_UNWIND_NO_MAPPING;
-    vesta_narrow(process->leaf_start[middle], pc, &low, &count);
+    if (process->leaf_start[middle] <= pc) {
+      low = middle + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
   }
   if (low == 0) return VESTA_UNWIND_NO_MAPPING;
   struct vesta_leaf_key key = {.tgid = tgid, .leaf = low - 1};
   const struct vesta_mapping_leaf* leaf = bpf_map_lookup_elem(&mapping_leaves, &key);
-  if (!leaf || leaf->generation != process->generation) {
+  // A leaf is replaced as a whole. One that is newer than the root is still true where it knows
+  // the address.
+  if (!leaf) {
     vesta_count(VESTA_COUNT_MAPPING_RACE);
     return VESTA_UNWIND_NO_PROCESS;
   }
@@ -152,9 +148,15 @@ static __always_inline int vesta_find_mapping(vesta_env env, struct vesta_unwind
   count = leaf->count;
   for (int step = 0; step < VESTA_MAPPING_SEARCH_STEPS; ++step) {
     if (count == 0) break;
-    const __u32 middle = low + (count >> 1);
+    const __u32 half = count >> 1;
+    const __u32 middle = low + half;
     if (middle >= VESTA_MAPPINGS_PER_LEAF) return VESTA_UNWIND_NO_MAPPING;
-    vesta_narrow(leaf->mappings[middle].start, pc, &low, &count);
+    if (leaf->mappings[middle].start <= pc) {
+      low = middle + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
   }
   const __u32 found = low - 1;
   if (found >= VESTA_MAPPINGS_PER_LEAF) return VESTA_UNWIND_NO_MAPPING;

@@ -268,10 +268,10 @@ void SampleResolver::publish(uint32_t pid) {
     mappings_.push_back(out);
   }
   // New references before the old ones go, so that no slot changes hands in between.
+  size_t old_count = 0;
   const auto old = published_.find(pid);
   if (old != published_.end()) {
-    // A shorter list leaves leaves behind that nobody would find again.
-    if (mappings_.size() < old->second.mapping_count) kernel_->drop(pid, old->second.mapping_count);
+    old_count = old->second.mapping_count;
     for (const ModuleId module : old->second.modules) slots_.release(module);
     published_order_.erase(old->second.place);
     published_.erase(old);
@@ -285,6 +285,8 @@ void SampleResolver::publish(uint32_t pid) {
     ++statistics_.publish_failed;
     return;
   }
+  // A shorter list leaves leaves behind that nobody would find again.
+  kernel_->drop_leaves(pid, mappings_.size(), old_count);
   published_[pid] = {std::move(references), mappings_.size(),
                      published_order_.insert(published_order_.end(), pid)};
   statistics_.published = published_.size();

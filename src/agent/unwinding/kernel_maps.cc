@@ -61,10 +61,16 @@ Status KernelProcessMap::put(uint32_t pid, std::span<const vesta_mapping> mappin
 
 void KernelProcessMap::drop(uint32_t pid, size_t mapping_count) const {
   bpf_map_delete_elem(fds_.processes, &pid);
-  const size_t leaves =
-      (std::min<size_t>(mapping_count, VESTA_MAX_MAPPINGS) + VESTA_MAPPINGS_PER_LEAF - 1) /
-      VESTA_MAPPINGS_PER_LEAF;
-  for (uint32_t leaf = 0; leaf < leaves; ++leaf) {
+  drop_leaves(pid, 0, mapping_count);
+}
+
+void KernelProcessMap::drop_leaves(uint32_t pid, size_t count, size_t old_count) const {
+  const auto leaves = [](size_t mappings) {
+    return static_cast<uint32_t>(
+        (std::min<size_t>(mappings, VESTA_MAX_MAPPINGS) + VESTA_MAPPINGS_PER_LEAF - 1) /
+        VESTA_MAPPINGS_PER_LEAF);
+  };
+  for (uint32_t leaf = leaves(count); leaf < leaves(old_count); ++leaf) {
     const vesta_leaf_key key{pid, leaf};
     bpf_map_delete_elem(fds_.mapping_leaves, &key);
   }

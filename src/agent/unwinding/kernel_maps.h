@@ -30,6 +30,8 @@ class KernelProcessMap {
   // stacks that need it are finished in user space. kLimit when the map is full.
   Status put(uint32_t pid, std::span<const vesta_mapping> mappings);
   void drop(uint32_t pid, size_t mapping_count) const;
+  // Of a process that had `old_count` mappings and has `count` now: what the new ones do not use.
+  void drop_leaves(uint32_t pid, size_t count, size_t old_count) const;
 
  private:
   KernelMapFds fds_;

@@ -26,6 +26,13 @@ struct {
   __type(value, __u8);
 } targets SEC(".maps");
 
+// The number of a task at one level of nested namespaces; not 0 when it cannot be read.
+static __always_inline int vesta_read_number(struct pid* pid, __u32 level, struct upid* number) {
+  const __u64 offset =
+      bpf_core_field_offset(struct pid, numbers) + level * bpf_core_type_size(struct upid);
+  return bpf_probe_read_kernel(number, sizeof(*number), (const char*)pid + offset) != 0;
+}
+
 // The number of a task in the agent's namespace, 0 when it has none there.
 static __always_inline __u32 vesta_task_number(struct task_struct* task) {
   struct pid* pid = BPF_CORE_READ(task, thread_pid);
@@ -33,9 +40,7 @@ static __always_inline __u32 vesta_task_number(struct task_struct* task) {
   const __u32 level = namespace_level;
   if (BPF_CORE_READ(pid, level) < level) return 0;
   struct upid number;
-  const __u64 offset =
-      bpf_core_field_offset(struct pid, numbers) + level * bpf_core_type_size(struct upid);
-  if (bpf_probe_read_kernel(&number, sizeof(number), (const char*)pid + offset)) return 0;
+  if (vesta_read_number(pid, level, &number)) return 0;
   return (__u64)number.ns == namespace_address ? (__u32)number.nr : 0;
 }
 
@@ -60,9 +65,7 @@ int find_namespace(void* unused) {
   if (!pid) return 1;
   const __u32 level = BPF_CORE_READ(pid, level);
   struct upid number;
-  const __u64 offset =
-      bpf_core_field_offset(struct pid, numbers) + level * bpf_core_type_size(struct upid);
-  if (bpf_probe_read_kernel(&number, sizeof(number), (const char*)pid + offset)) return 1;
+  if (vesta_read_number(pid, level, &number)) return 1;
   namespace_level = level;
   namespace_address = (__u64)number.ns;
   return 0;

@@ -137,8 +137,6 @@ static __always_inline int vesta_find_mapping(vesta_env env, struct vesta_unwind
   if (low == 0) return VESTA_UNWIND_NO_MAPPING;
   struct vesta_leaf_key key = {.tgid = tgid, .leaf = low - 1};
   const struct vesta_mapping_leaf* leaf = bpf_map_lookup_elem(&mapping_leaves, &key);
-  // A leaf is replaced as a whole. One that is newer than the root is still true where it knows
-  // the address.
   if (!leaf) {
     vesta_count(VESTA_COUNT_MAPPING_RACE);
     return VESTA_UNWIND_NO_PROCESS;
@@ -166,6 +164,12 @@ static __always_inline int vesta_find_mapping(vesta_env env, struct vesta_unwind
   state->mapping_end = mapping->end;
   state->mapping_bias = mapping->bias;
   state->mapping_module = mapping->module;
+  // After the copy: what was read must have been this process's all along.
+  if (leaf->tgid != tgid) {
+    state->mapping_end = 0;
+    vesta_count(VESTA_COUNT_MAPPING_RACE);
+    return VESTA_UNWIND_NO_PROCESS;
+  }
   return 0;
 }
 

@@ -114,7 +114,7 @@ struct vesta_mapping {
 // process id; leaves in `mapping_leaves`, keyed by (process id, number of the leaf).
 struct vesta_process {
   __u32 leaf_count;
-  __u32 generation;  // same in all leaves; a reader that sees another gives up (counted)
+  __u32 padding;
   __u64 leaf_start[VESTA_LEAVES];
 };
 
@@ -124,7 +124,9 @@ struct vesta_leaf_key {
 };
 
 struct vesta_mapping_leaf {
+  // Whose it is. The kernel may give the memory of a replaced leaf to another process while a
+  // program still reads it.
+  __u32 tgid;
   __u32 count;
-  __u32 generation;
   struct vesta_mapping mappings[VESTA_MAPPINGS_PER_LEAF];
 };

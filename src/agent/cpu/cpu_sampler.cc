@@ -38,6 +38,7 @@ CpuSampler::~CpuSampler() = default;
 
 Result<std::unique_ptr<CpuSampler>> CpuSampler::load(const CpuSamplerOptions& options) {
   std::unique_ptr<CpuSampler> sampler(new CpuSampler());
+  sampler->online_cpus_ = options.online_cpus;
   VESTA_ASSIGN(sampler->clock_, choose_clock(options.clock, options.frequency));
   if (::access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
     return Error{
@@ -109,7 +110,7 @@ Status CpuSampler::start() {
 }
 
 Status CpuSampler::update_cpus() {
-  VESTA_ASSIGN(const std::vector<int> online, online_cpus());
+  VESTA_ASSIGN(const std::vector<int> online, online_cpus(online_cpus_));
   std::map<int, std::unique_ptr<bpf_link, Link>> kept;
   for (const int cpu : online) {
     const auto found = cpu_links_.find(cpu);

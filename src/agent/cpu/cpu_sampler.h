@@ -15,6 +15,7 @@
 #include <shared/sample.h>
 #include "agent/cpu/perf_clock.h"
 #include "agent/cpu/sample_ring.h"
+#include "agent/kernel/online_cpus.h"
 #include "agent/unwinding/kernel_maps.h"
 #include "base/result.h"
 
@@ -32,6 +33,7 @@ struct CpuSamplerOptions {
   uint32_t max_processes = 4096;   // with mappings in the kernel; others are finished in user space
   uint32_t max_leaves = 16384;     // of VESTA_MAPPINGS_PER_LEAF mappings
   uint32_t max_modules = 8192;
+  std::string online_cpus = kOnlineCpus;  // the list of CPUs to sample on
 };
 
 // By enum vesta_counter, summed over CPUs.
@@ -78,6 +80,7 @@ class CpuSampler {
   Status open_cpu(int cpu);
 
   PerfClock clock_;
+  std::string online_cpus_;
   std::unique_ptr<sampler_bpf, Skeleton> skeleton_;
   std::unique_ptr<SampleRing> ring_;
   std::unique_ptr<bpf_link, Link> fork_link_;

@@ -35,8 +35,8 @@ std::vector<int> parse_cpu_list(std::string_view text) {
   return cpus;
 }
 
-Result<std::vector<int>> online_cpus() {
-  VESTA_ASSIGN(const InputFile file, InputFile::open("/sys/devices/system/cpu/online", kMaxBytes));
+Result<std::vector<int>> online_cpus(const std::string& path) {
+  VESTA_ASSIGN(const InputFile file, InputFile::open(path, kMaxBytes));
   std::vector<int> cpus = parse_cpu_list(file.bytes());
   if (cpus.empty()) {
     return Error{ErrorCode::kUnsupported, "cannot tell which CPUs are online",

@@ -12,6 +12,8 @@ namespace vesta {
 // "0-3,8,10-11" → {0, 1, 2, 3, 8, 10, 11}. Empty for text that is no list of CPUs.
 std::vector<int> parse_cpu_list(std::string_view text);
 
-Result<std::vector<int>> online_cpus();
+inline constexpr const char* kOnlineCpus = "/sys/devices/system/cpu/online";
+
+Result<std::vector<int>> online_cpus(const std::string& path = kOnlineCpus);
 
 }  // namespace vesta

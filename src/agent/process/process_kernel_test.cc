@@ -15,18 +15,13 @@
 #include "agent/process/side_band.h"
 #include "agent/process/test_proc.h"
 #include "agent/process/test_victim.h"
+#include "base/clock.h"
 #include "base/test_requirements.h"
 
 namespace vesta {
 namespace {
 
 namespace fs = std::filesystem;
-
-uint64_t now_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 class ProcessKernelTest : public ::testing::Test {
  protected:
@@ -41,8 +36,8 @@ class ProcessKernelTest : public ::testing::Test {
   }
   // Applies events until the condition holds; false after 20 seconds.
   bool pump_until(const std::function<bool()>& condition) {
-    const uint64_t deadline = now_ns() + 20'000'000'000;
-    while (now_ns() < deadline) {
+    const uint64_t deadline = monotonic_ns() + 20'000'000'000;
+    while (monotonic_ns() < deadline) {
       pump();
       if (condition()) return true;
       pollfd waiting{band_->fd(), POLLIN, 0};
@@ -78,7 +73,7 @@ TEST_F(ProcessKernelTest, TellsOfAnExecWithBuildIds) {
   const uint64_t main_address = victim.ask_address("where");
   pump();
   EXPECT_EQ(table_.counters().rescans, 1);  // ourselves, when we forked
-  const CodeMapping* found = table_.find(victim.pid(), main_address, now_ns());
+  const CodeMapping* found = table_.find(victim.pid(), main_address, monotonic_ns());
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->name, fs::canonical(VESTA_VICTIM));
   // The bias is right: `main` is where the symbol table says.
@@ -132,7 +127,7 @@ TEST_F(ProcessKernelTest, AChildThatDoesNotExecHasItsParentsCode) {
   ASSERT_TRUE(pump_until([&] { return table_.process(child) != nullptr; }));
   EXPECT_EQ(table_.process(child)->parent, victim.pid());
   const uint64_t rescans = table_.counters().rescans;
-  EXPECT_EQ(build_id_at(child, main_address, now_ns()), build_id_of(VESTA_VICTIM));
+  EXPECT_EQ(build_id_at(child, main_address, monotonic_ns()), build_id_of(VESTA_VICTIM));
   EXPECT_EQ(table_.counters().rescans, rescans);
 }
 
@@ -145,13 +140,13 @@ TEST_F(ProcessKernelTest, LibrariesComeAndGo) {
   ASSERT_EQ(victim.line(), "ready");
   const uint64_t first_address = victim.ask_address("dlopen " + first);
   ASSERT_NE(first_address, 0);
-  const uint64_t first_time = now_ns();
+  const uint64_t first_time = monotonic_ns();
   ASSERT_TRUE(pump_until(
       [&] { return build_id_at(victim.pid(), first_address, first_time) == build_id_of(first); }));
   ASSERT_EQ(victim.ask("dlclose"), "0");
   // The kernel tends to give the place that was freed to the next one of the same size.
   const uint64_t second_address = victim.ask_address("dlopen " + second);
-  const uint64_t second_time = now_ns();
+  const uint64_t second_time = monotonic_ns();
   ASSERT_TRUE(pump_until([&] {
     return build_id_at(victim.pid(), second_address, second_time) == build_id_of(second);
   }));
@@ -221,7 +216,7 @@ TEST_F(ProcessKernelTest, ABinaryDeletedOrReplacedWhileItRunsIsStillTheOldOne) {
   ModuleRegistry registry;
   ProcessTable table(registry);
   table.scan();
-  const CodeMapping* found = table.find(victim.pid(), main_address, now_ns());
+  const CodeMapping* found = table.find(victim.pid(), main_address, monotonic_ns());
   ASSERT_NE(found, nullptr);
   const auto module = registry.module(found->module);
   ASSERT_NE(module, nullptr);
@@ -323,7 +318,7 @@ TEST_F(ProcessKernelTest, AProcessWithVeryManyMappingsIsReadInBounds) {
   // Whatever was lost is found again.
   const CodeMapping last = fresh.mappings(victim.pid()).mappings[static_cast<size_t>(made) / 4];
   ASSERT_TRUE(
-      pump_until([&] { return table_.find(victim.pid(), last.start, now_ns()) != nullptr; }));
+      pump_until([&] { return table_.find(victim.pid(), last.start, monotonic_ns()) != nullptr; }));
   EXPECT_LT(table_.memory_bytes(), 64 << 20);
 }
 
@@ -336,7 +331,7 @@ TEST_F(ProcessKernelTest, AProcessThatExecsAgainAndAgainIsFollowed) {
   for (int i = 0; i < 50; ++i) {
     ASSERT_EQ(victim.ask("exec " + copies[i % 2]), "ready");
     const uint64_t address = victim.ask_address("where");
-    const uint64_t time_ns = now_ns();
+    const uint64_t time_ns = monotonic_ns();
     ASSERT_TRUE(pump_until([&] {
       return build_id_at(victim.pid(), address, time_ns) == build_id_of(copies[i % 2]);
     })) << i;
@@ -355,21 +350,21 @@ TEST_F(ProcessKernelTest, ProcessesThatEndDuringAScanDoNoHarm) {
     for (Victim& victim : brief) victim.end();
     fresh.scan();
     fresh.maintain();
-    fresh.find(brief[0].pid(), 0x1000, now_ns());
+    fresh.find(brief[0].pid(), 0x1000, monotonic_ns());
   }
   pump();
 }
 
 TEST_F(ProcessKernelTest, ScansTheWholeHostFast) {
-  const uint64_t start = now_ns();
+  const uint64_t start = monotonic_ns();
   table_.scan();
-  const uint64_t took_ns = now_ns() - start;
+  const uint64_t took_ns = monotonic_ns() - start;
   RecordProperty("scan_us", static_cast<int>(took_ns / 1000));
   fmt::print("scanned {} processes in {} us, {} modules, {} bytes\n", table_.size(), took_ns / 1000,
              registry_.size(), table_.memory_bytes());
   EXPECT_NE(table_.process(static_cast<uint32_t>(::getpid())), nullptr);
   EXPECT_NE(table_.find(static_cast<uint32_t>(::getpid()), reinterpret_cast<uint64_t>(&::getpid),
-                        now_ns()),
+                        monotonic_ns()),
             nullptr);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "agent/process/tracked_process.h"
+#include "base/clock.h"
 
 namespace vesta {
 namespace {
@@ -25,12 +26,6 @@ constexpr uint32_t kMaxPid = 1U << 22;
 constexpr uint64_t kDetailCostNs = 5 * kMillisecond;
 constexpr uint64_t kDetailBurstNs = 1000 * kMillisecond;
 constexpr std::string_view kAnonymous = "//anon";
-
-uint64_t monotonic_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 bool is_zombie(const ProcStat& stat) {
   return (stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1;

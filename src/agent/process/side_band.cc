@@ -11,18 +11,12 @@
 #include <cstring>
 #include <ctime>
 
-#include "agent/kernel/online_cpus.h"
 #include "agent/process/proc_files.h"
 #include "agent/process/side_band_decode.h"
+#include "base/clock.h"
 
 namespace vesta {
 namespace {
-
-uint64_t monotonic_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 perf_event_attr side_band_attr(bool build_ids, bool kernel_code, uint32_t wakeup_bytes) {
   perf_event_attr attr{};
@@ -93,13 +87,7 @@ Status SideBand::open_cpu(int cpu) {
 }
 
 Status SideBand::update_cpus() {
-  VESTA_ASSIGN(const std::string text,
-               read_small_file(AT_FDCWD, options_.online_cpus.c_str(), 64 * 1024));
-  const std::vector<int> online = parse_cpu_list(text);
-  if (online.empty()) {
-    return Error{ErrorCode::kInvalidInput,
-                 fmt::format("{} is no list of CPUs", options_.online_cpus), ""};
-  }
+  VESTA_ASSIGN(const std::vector<int> online, online_cpus(options_.online_cpus));
   for (auto it = rings_.begin(); it != rings_.end();) {
     if (std::ranges::find(online, it->first) != online.end()) {
       ++it;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/kernel/online_cpus.h"
 #include "agent/process/perf_ring.h"
 #include "agent/process/side_band_event.h"
 #include "base/result.h"
@@ -20,7 +21,7 @@ struct SideBandOptions {
   size_t ring_bytes = 256 * 1024;  // per CPU; less when locked memory is short
   // How much is in a ring before the owner is woken: about one exec.
   uint32_t wakeup_bytes = 512;
-  std::string online_cpus = "/sys/devices/system/cpu/online";
+  std::string online_cpus = kOnlineCpus;
 };
 
 struct SideBandCounters {

@@ -6,12 +6,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include <csignal>
-#include <ctime>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <mutex>
 #include <optional>
 
 #include "agent/cpu/cpu_sampler.h"
@@ -19,6 +17,7 @@
 #include "agent/process/side_band.h"
 #include "agent/recording/sample_queue.h"
 #include "agent/recording/sample_resolver.h"
+#include "base/clock.h"
 #include "unwind/table_cache.h"
 
 namespace vesta {
@@ -32,16 +31,6 @@ constexpr uint64_t kMaxTableWaitNs = 10'000'000'000;  // at the end, for the las
 // table is copied, and a copy ends where the target switched stacks (in a signal handler, say).
 constexpr std::chrono::milliseconds kMaxTableHeadStart{2000};
 constexpr uint64_t kQueueBytes = 64ULL << 20;
-
-uint64_t clock_ns(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
-uint64_t monotonic_ns() {
-  return clock_ns(CLOCK_MONOTONIC);
-}
 
 Status check_process(uint32_t pid) {
   if (::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM) return {};
@@ -86,8 +75,6 @@ struct Recording::Parts {
   uint64_t last_maintain_ns = 0;
   std::atomic<uint64_t> first_sample_ns{0};
   std::string cache_problem;
-  mutable std::mutex statistics_lock;
-  Statistics statistics;  // guarded by statistics_lock
   std::jthread collector;
   std::jthread namer;
 };
@@ -98,7 +85,8 @@ void Recording::Parts::drain_side_band() {
     if (const auto* symbol = std::get_if<KsymbolEvent>(&event)) resolver->add(*symbol);
     if (const auto* fork = std::get_if<ForkEvent>(&event)) resolver->note_fork(*fork);
   });
-  resolver->publish_changes();
+  // Their ids may be given to processes that nobody asked for.
+  for (const uint32_t pid : resolver->publish_changes()) sampler->remove_target(pid);
 }
 
 void Recording::Parts::collect_once() {
@@ -106,7 +94,7 @@ void Recording::Parts::collect_once() {
   // looked up.
   drain_side_band();
   (void)sampler->drain([this](const SampleRecord& record) {
-    if (first_sample_ns == 0) first_sample_ns = monotonic_ns() - start_ns;
+    if (first_sample_ns == 0) first_sample_ns = record.head.time_ns - start_ns;
     resolver->add(record);
   });
   ResolvedSamples samples = resolver->take();
@@ -141,9 +129,6 @@ void Recording::Parts::collect(const std::stop_token& stop) {
       processes->maintain();
       (void)sampler->update_cpus();
       (void)side_band->update_cpus();
-      const std::lock_guard guard(statistics_lock);
-      statistics.processes = processes->size();
-      statistics.modules = registry.size();
     }
   }
   sampler->stop();
@@ -151,9 +136,6 @@ void Recording::Parts::collect(const std::stop_token& stop) {
   wait_for_tables();
   queue.push(resolver->take());
   queue.close();
-  const std::lock_guard guard(statistics_lock);
-  statistics.processes = processes->size();
-  statistics.modules = registry.size();
 }
 
 void Recording::Parts::wait_for_tables() {
@@ -253,10 +235,6 @@ Result<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& opti
   return std::unique_ptr<Recording>(new Recording(std::move(parts)));
 }
 
-Status Recording::add_target(uint32_t pid) {
-  return parts_->sampler->add_target(pid);
-}
-
 Recording::Progress Recording::progress() const {
   Progress progress;
   const KernelCounters count = parts_->sampler->counters();
@@ -267,19 +245,9 @@ Recording::Progress Recording::progress() const {
   return progress;
 }
 
-Recording::Statistics Recording::statistics() const {
-  Statistics statistics;
-  {
-    const std::lock_guard guard(parts_->statistics_lock);
-    statistics = parts_->statistics;
-  }
-  statistics.clock = parts_->sampler->clock();
-  statistics.first_sample_ns = parts_->first_sample_ns;
-  statistics.deferred = parts_->sampler->counters()[VESTA_COUNT_DEFERRED];
-  statistics.tables = parts_->loader->statistics();
-  statistics.kernel_problem = parts_->symbolizer.kernel_problem();
-  statistics.cache_problem = parts_->cache_problem;
-  return statistics;
+Recording::Facts Recording::facts() const {
+  return {parts_->sampler->clock(), parts_->first_sample_ns, parts_->symbolizer.kernel_problem(),
+          parts_->cache_problem};
 }
 
 Result<ProfileBatch> Recording::finish() {

@@ -40,16 +40,12 @@ class Recording {
     uint64_t lost = 0;
     Coverage coverage;
   };
-  // For benchmarks and `--stats`: what it took.
-  struct Statistics {
+  // What a user should be told beside the profile. REQUIRES: finish() has returned.
+  struct Facts {
     PerfClock clock;
-    uint64_t first_sample_ns = 0;  // after start(); 0 = none yet
-    uint64_t deferred = 0;         // stacks finished in user space
-    TableLoader::Statistics tables;
-    uint64_t processes = 0;
-    uint64_t modules = 0;
-    std::string kernel_problem;  // why kernel frames have no names
-    std::string cache_problem;   // why unwind tables are not kept on disk
+    uint64_t first_sample_ns = 0;  // after start(); 0 = none
+    std::string kernel_problem;    // why kernel frames have no names; empty when they have
+    std::string cache_problem;     // why unwind tables are not kept on disk
   };
 
   // Samples from here on. kPermission with what is missing, kNotFound for a process that does not
@@ -59,10 +55,8 @@ class Recording {
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  Status add_target(uint32_t pid);
-
   Progress progress() const;
-  Statistics statistics() const;
+  Facts facts() const;
 
   // Stops sampling, names what is left, and hands over the profile. Call once.
   Result<ProfileBatch> finish();

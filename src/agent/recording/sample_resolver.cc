@@ -41,7 +41,6 @@ void SampleResolver::add(const SampleRecord& record) {
   if (published == published_.end()) publish(record.head.pid);
   Stack stack = finish_stack(record);
   if (!stack.needs_table) {
-    ++statistics_.finished;
     append(record, stack.user_frames, stack.result);
     return;
   }
@@ -50,7 +49,6 @@ void SampleResolver::add(const SampleRecord& record) {
   uint64_t bytes = static_cast<uint64_t>(end - begin);
   for (const StackPiece& piece : record.more_stack) bytes += piece.bytes.size();
   if (waiting_bytes_ + bytes > options_.max_waiting_bytes) {
-    ++statistics_.waiting_dropped;
     append(record, stack.user_frames, stack.result);
     return;
   }
@@ -214,19 +212,27 @@ void SampleResolver::add(const KsymbolEvent& event) {
       {event.address, event.length, event.is_unregister, std::string(event.name)});
 }
 
-void SampleResolver::publish_changes() {
+std::span<const uint32_t> SampleResolver::publish_changes() {
   changed_.clear();
   gone_.clear();
+  ended_targets_.clear();
   processes_.take_changes(changed_, gone_);
   for (const uint32_t pid : gone_) {
     unpublish(pid);
     known_processes_.erase(pid);
+    if (!targets_.contains(pid)) continue;
+    // The id may already be that of a child of another target.
+    const Process* next = processes_.process(pid);
+    if (next != nullptr && next->exit_ns == kStillAlive && targets_.contains(next->parent))
+      continue;
     targets_.erase(pid);
+    ended_targets_.push_back(pid);
   }
   for (const uint32_t pid : changed_) {
     if (published_.contains(pid) || targets_.contains(pid)) publish(pid);
     if (options_.targets.empty() || targets_.contains(pid)) request_tables(pid);
   }
+  return ended_targets_;
 }
 
 void SampleResolver::note_fork(const ForkEvent& event) {
@@ -282,14 +288,12 @@ void SampleResolver::publish(uint32_t pid) {
   if (!put.ok()) {
     kernel_->drop(pid, mappings_.size());
     for (const ModuleId module : references) slots_.release(module);
-    ++statistics_.publish_failed;
     return;
   }
   // A shorter list leaves leaves behind that nobody would find again.
   kernel_->drop_leaves(pid, mappings_.size(), old_count);
   published_[pid] = {std::move(references), mappings_.size(),
                      published_order_.insert(published_order_.end(), pid)};
-  statistics_.published = published_.size();
 }
 
 void SampleResolver::unpublish(uint32_t pid) {
@@ -299,7 +303,6 @@ void SampleResolver::unpublish(uint32_t pid) {
   for (const ModuleId module : found->second.modules) slots_.release(module);
   published_order_.erase(found->second.place);
   published_.erase(found);
-  statistics_.published = published_.size();
 }
 
 bool SampleResolver::make_room_for_process(uint32_t keep) {

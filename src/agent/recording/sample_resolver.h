@@ -8,6 +8,7 @@
 #include <deque>
 #include <list>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -48,21 +49,13 @@ class SampleResolver {
   void note_fork(const ForkEvent& event);
   // Brings the kernel's copy of mappings up to date with the process table, and has tables built
   // for new mappings.
-  void publish_changes();
+  // Returns the targets that have ended, until the next call.
+  std::span<const uint32_t> publish_changes();
   // After the first scan: what was there before is of interest only when it is sampled, unless it
   // is a target.
   void begin();
 
   ResolvedSamples take();
-
-  struct Statistics {
-    uint64_t finished = 0;   // stacks that user space finished
-    uint64_t published = 0;  // processes in the kernel's maps
-    uint64_t publish_failed = 0;
-    uint64_t waiting_dropped =
-        0;  // no room to let them wait: they end where the kernel side stopped
-  };
-  const Statistics& statistics() const { return statistics_; }
 
  private:
   struct Published {
@@ -116,8 +109,8 @@ class SampleResolver {
   std::list<uint32_t> published_order_;  // longest without a sample first
   std::vector<uint32_t> changed_;        // scratch
   std::vector<uint32_t> gone_;           // scratch
+  std::vector<uint32_t> ended_targets_;
   std::vector<vesta_mapping> mappings_;  // scratch
-  Statistics statistics_;
 };
 
 }  // namespace vesta

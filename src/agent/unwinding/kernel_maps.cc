@@ -36,18 +36,17 @@ Result<UniqueFd> make_table(const UnwindTable& table) {
 
 }  // namespace
 
-Status KernelProcessMap::put(uint32_t pid, std::span<const vesta_mapping> mappings) {
+Status KernelProcessMap::put(uint32_t pid, std::span<const vesta_mapping> mappings) const {
   mappings = mappings.first(std::min<size_t>(mappings.size(), VESTA_MAX_MAPPINGS));
   vesta_process process{};
-  process.generation = ++generation_;
-  // Leaves first, then the root that makes them current: a reader in between sees two generations
-  // and gives up.
+  // Leaves first, then the root that leads to them. Each is replaced as a whole, so a reader in
+  // between finds a mapping that is true, or none.
   for (size_t from = 0; from < mappings.size(); from += VESTA_MAPPINGS_PER_LEAF) {
     vesta_mapping_leaf leaf{};
     const auto part =
         mappings.subspan(from, std::min<size_t>(VESTA_MAPPINGS_PER_LEAF, mappings.size() - from));
     leaf.count = static_cast<uint32_t>(part.size());
-    leaf.generation = process.generation;
+    leaf.tgid = pid;
     std::ranges::copy(part, leaf.mappings);
     const vesta_leaf_key key{pid, process.leaf_count};
     if (bpf_map_update_elem(fds_.mapping_leaves, &key, &leaf, BPF_ANY) != 0)

@@ -28,14 +28,13 @@ class KernelProcessMap {
 
   // REQUIRES: sorted by start, not overlapping. What is beyond VESTA_MAX_MAPPINGS is left out:
   // stacks that need it are finished in user space. kLimit when the map is full.
-  Status put(uint32_t pid, std::span<const vesta_mapping> mappings);
+  Status put(uint32_t pid, std::span<const vesta_mapping> mappings) const;
   void drop(uint32_t pid, size_t mapping_count) const;
   // Of a process that had `old_count` mappings and has `count` now: what the new ones do not use.
   void drop_leaves(uint32_t pid, size_t count, size_t old_count) const;
 
  private:
   KernelMapFds fds_;
-  uint32_t generation_ = 0;
 };
 
 // Tables of modules, by slot.

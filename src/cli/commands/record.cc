@@ -175,19 +175,20 @@ Status check_output(const Plan& plan) {
 std::string summary(const Plan& plan, const Recording& recording,
                     const Recording::Progress& progress, const ProfileBatch& batch,
                     const FrameProfile& frames, const Console& console) {
-  const Recording::Statistics statistics = recording.statistics();
+  const Recording::Facts facts = recording.facts();
   const Profile& profile = batch.profiles[0];
-  std::string text =
-      fmt::format("\nrecorded {} for {}: {} of CPU in {} samples ({} Hz, {}{})\n", plan.what,
-                  format_value(profile.duration_ns, "nanoseconds"),
-                  format_value(total_of(profile, 1), "nanoseconds"), format_count(progress.samples),
-                  plan.recording.frequency, clock_source_name(statistics.clock.source),
-                  *statistics.clock.fallback_reason == '\0'
-                      ? ""
-                      : fmt::format(", {}", statistics.clock.fallback_reason));
+  std::string text = fmt::format(
+      "\nrecorded {} for {}: {} of CPU in {} samples ({} Hz, {}{}, first after {})\n", plan.what,
+      format_value(profile.duration_ns, "nanoseconds"),
+      format_value(total_of(profile, 1), "nanoseconds"), format_count(progress.samples),
+      plan.recording.frequency, clock_source_name(facts.clock.source),
+      *facts.clock.fallback_reason == '\0' ? "" : fmt::format(", {}", facts.clock.fallback_reason),
+      format_value(static_cast<int64_t>(facts.first_sample_ns), "nanoseconds"));
   text += coverage_text(progress);
-  if (!statistics.kernel_problem.empty())
-    text += fmt::format("kernel functions have no names: {}\n", statistics.kernel_problem);
+  if (!facts.kernel_problem.empty())
+    text += fmt::format("kernel functions have no names: {}\n", facts.kernel_problem);
+  if (!facts.cache_problem.empty())
+    text += fmt::format("unwind tables are not kept for the next time: {}\n", facts.cache_problem);
   ReportOptions report;
   report.style = console.err_style();
   report.max_rows = kSummaryRows;

@@ -12,6 +12,8 @@
 #include <fstream>
 #include <thread>
 
+#include "base/test_requirements.h"
+
 namespace vesta::cli {
 namespace {
 
@@ -80,7 +82,7 @@ TEST(ChildProcess, OneThatIsNeverLetGoLeaves) {
 }
 
 TEST(ChildProcess, RunsAsWhoTypedSudo) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can become someone else";
+  VESTA_REQUIRE_OR_SKIP(::geteuid() == 0, "only root can become someone else");
   const std::string path = temporary_file();
   std::filesystem::permissions(path, std::filesystem::perms(0666));
   ::setenv("SUDO_UID", "65534", 1);

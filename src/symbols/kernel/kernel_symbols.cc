@@ -9,6 +9,7 @@
 #include <ctime>
 #include <memory>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
 
@@ -140,9 +141,7 @@ void KernelSymbols::remove(uint64_t address) {
 
 uint64_t KernelSymbols::now_ns() const {
   if (options_.now_ns) return options_.now_ns();
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  return monotonic_ns();
 }
 
 }  // namespace vesta

@@ -10,11 +10,17 @@ pkg_check_modules(LZMA REQUIRED IMPORTED_TARGET liblzma)
 pkg_check_modules(BPF REQUIRED IMPORTED_TARGET libbpf)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 find_library(VESTA_LIBIBERTY iberty REQUIRED)  # static, from libiberty-dev; it comes without a .pc file
+find_package(RocksDB REQUIRED)
+find_package(roaring REQUIRED)
+find_package(Protobuf REQUIRED)
+pkg_check_modules(GRPC REQUIRED IMPORTED_TARGET grpc++)
+find_package(Boost 1.81 REQUIRED)  # Beast, Asio, URL: headers alone
+find_package(OpenSSL REQUIRED)
+pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-cpp)
 if(VESTA_TESTS)
   find_package(GTest REQUIRED)
   pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw)  # elfutils judges our tables and stacks
 endif()
 if(VESTA_BENCH)
   find_package(benchmark REQUIRED)
-  find_package(Protobuf REQUIRED)
 endif()

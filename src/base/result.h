@@ -21,6 +21,9 @@ enum class ErrorCode {
   kUsage,        // the caller's words are off: exit code 2
   kNoData,       // nothing to show: exit code 4
   kIo,
+  kUnauthenticated,  // nobody we know asks
+  kTooMany,          // of what would be fine alone: try again later
+  kUnavailable,      // not now, through no fault of the caller: a full disk, a shutdown
 };
 
 struct Error {

@@ -47,7 +47,7 @@ NameNode StackTree::add_name_node(NameNode parent, TreeFrame frame) {
   for (NameNode above = parent; above != 0 && outermost; above = name_parent(above))
     outermost = name(above) != shown;
   ByName node;
-  node.parent = parent;
+  node.parent = parent & 0x7fffffffU;
   node.outermost = outermost ? 1 : 0;
   node.frame = frame;
   return static_cast<NameNode>(name_nodes_.push_back(node));

@@ -1,0 +1,151 @@
+#include "net/http_client.h"
+
+#include <curl/curl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <memory>
+
+namespace vesta {
+namespace {
+
+constexpr size_t kMaxHeaders = 256;
+
+struct Receiver {
+  HttpAnswer answer;
+  uint64_t max_bytes = 0;
+  bool too_large = false;
+};
+
+size_t receive(const char* bytes, size_t size, size_t count, void* user) {
+  auto* receiver = static_cast<Receiver*>(user);
+  if (receiver->answer.body.size() + size * count > receiver->max_bytes) {
+    receiver->too_large = true;
+    return 0;
+  }
+  receiver->answer.body.append(bytes, size * count);
+  return size * count;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0)
+    text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0)
+    text.remove_suffix(1);
+  return text;
+}
+
+size_t receive_header(const char* bytes, size_t size, size_t count, void* user) {
+  auto* receiver = static_cast<Receiver*>(user);
+  const std::string_view line(bytes, size * count);
+  auto& headers = receiver->answer.headers;
+  if (line.starts_with("HTTP/")) headers.clear();  // of a redirect, or "100 Continue"
+  const size_t colon = line.find(':');
+  if (colon != std::string_view::npos && headers.size() < kMaxHeaders) {
+    std::string name(trimmed(line.substr(0, colon)));
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    headers.emplace_back(std::move(name), trimmed(line.substr(colon + 1)));
+  }
+  return size * count;
+}
+
+struct FreeList {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+using HeaderList = std::unique_ptr<curl_slist, FreeList>;
+
+HeaderList header_list(const HttpCall& call) {
+  HeaderList list;
+  const auto append = [&](const std::string& line) {
+    list.reset(curl_slist_append(list.release(), line.c_str()));
+  };
+  for (const auto& [name, value] : call.headers) append(fmt::format("{}: {}", name, value));
+  append("Expect:");  // the round trip that it saves is worth more than a refused body
+  return list;
+}
+
+void set_body(CURL* curl, const HttpCall& call) {
+  if (call.method == "GET") {
+    curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L);
+    return;
+  }
+  curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call.method.c_str());
+  if (call.method == "DELETE" && call.body.empty()) return;
+  curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call.body.data());
+  curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(call.body.size()));
+}
+
+}  // namespace
+
+std::string_view HttpAnswer::header(std::string_view name) const {
+  for (const auto& [key, value] : headers) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
+Result<HttpAnswer> http_call(const HttpCall& call) {
+  static const CURLcode kGlobal = curl_global_init(CURL_GLOBAL_DEFAULT);
+  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> owner(curl_easy_init(),
+                                                                  &curl_easy_cleanup);
+  CURL* const curl = owner.get();
+  if (kGlobal != CURLE_OK || curl == nullptr)
+    return Error{ErrorCode::kIo, "cannot start the HTTP client", ""};
+  Receiver receiver;
+  receiver.max_bytes = call.max_bytes;
+  const HeaderList headers = header_list(call);
+  char reason[CURL_ERROR_SIZE] = "";
+  curl_easy_setopt(curl, CURLOPT_URL, call.url.c_str());
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+  const bool follow = call.follow_redirects && call.method == "GET";
+  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, follow ? 1L : 0L);
+  curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
+  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
+                   static_cast<long>(call.connect_timeout.count()));
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(call.timeout.count()));
+  curl_easy_setopt(curl, CURLOPT_USERAGENT, "vesta");
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
+  if (!call.ca_file.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, call.ca_file.c_str());
+  set_body(curl, call);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &receive);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &receiver);
+  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, &receive_header);
+  curl_easy_setopt(curl, CURLOPT_HEADERDATA, &receiver);
+  const CURLcode code = curl_easy_perform(curl);
+  if (receiver.too_large) {
+    return Error{ErrorCode::kLimit,
+                 fmt::format("the answer is larger than the limit of {} bytes", call.max_bytes),
+                 ""};
+  }
+  if (code != CURLE_OK) {
+    return Error{
+        ErrorCode::kIo,
+        fmt::format("cannot fetch it: {}", *reason != '\0' ? reason : curl_easy_strerror(code)),
+        "check the address and that the program listens there"};
+  }
+  long status = 0;
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  receiver.answer.status = static_cast<int>(status);
+  return std::move(receiver.answer);
+}
+
+std::string percent_encode(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = std::isalnum(byte) != 0 || c == '-' || c == '_' || c == '.' || c == '~';
+    if (plain) {
+      out += c;
+    } else {
+      out += fmt::format("%{:02X}", byte);
+    }
+  }
+  return out;
+}
+
+}  // namespace vesta

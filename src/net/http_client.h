@@ -1,0 +1,42 @@
+// One HTTP request, bounded in size and time. Plain function over libcurl; thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace vesta {
+
+struct HttpCall {
+  std::string method = "GET";
+  std::string url;  // http or https
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;
+  uint64_t max_bytes = uint64_t{64} << 20;  // of the answer; kLimit beyond
+  std::chrono::milliseconds connect_timeout{10'000};
+  std::chrono::milliseconds timeout{60'000};
+  bool follow_redirects = true;  // within http and https only, of GET
+  std::string ca_file;           // in place of the system's; empty = the system's
+};
+
+struct HttpAnswer {
+  int status = 0;
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
+
+  // The first of that name; empty when there is none.
+  std::string_view header(std::string_view name) const;
+};
+
+// Any answer, whatever its status. kIo when there is none.
+Result<HttpAnswer> http_call(const HttpCall& call);
+
+// "a b" → "a%20b"
+std::string percent_encode(std::string_view text);
+
+}  // namespace vesta

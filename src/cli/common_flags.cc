@@ -4,11 +4,18 @@
 
 #include <charconv>
 
+#include "cli/server_client.h"
 #include "formats/registry.h"
 
 namespace vesta::cli {
 
 std::vector<Flag> input_flags() {
+  std::vector<Flag> flags = file_flags();
+  for (Flag& flag : server_flags()) flags.push_back(std::move(flag));
+  return flags;
+}
+
+std::vector<Flag> file_flags() {
   return {
       {"base", 0, "SOURCE", "subtract this earlier reading of the same cumulative profile first"},
       {"input-format", 0, "NAME", "do not guess the format of the input", readable_format_names()},

@@ -10,7 +10,8 @@
 
 namespace vesta::cli {
 
-std::vector<Flag> input_flags();   // limits, forced format
+std::vector<Flag> file_flags();    // limits, forced format
+std::vector<Flag> input_flags();   // those, and server and range of selectors
 std::vector<Flag> filter_flags();  // type, focus … tag-ignore, granularity
 std::vector<Flag> report_flags();  // output, unit, nodes
 std::vector<Flag> global_flags();  // help, color

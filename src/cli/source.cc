@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "cli/common_flags.h"
 #include "cli/http_get.h"
+#include "cli/server_client.h"
 #include "formats/registry.h"
 #include "profile/merge.h"
 #include "profile/transform.h"
@@ -12,7 +13,13 @@
 namespace vesta::cli {
 namespace {
 
-Result<InputFile> load_bytes(const std::string& source, const ReadOptions& options) {
+Result<InputFile> load_bytes(const std::string& source, const ReadOptions& options,
+                             const Arguments& arguments, std::string_view range_prefix) {
+  if (is_selector(source)) {
+    VESTA_ASSIGN(std::string body,
+                 fetch_selector(source, arguments, options.max_input_bytes, range_prefix));
+    return InputFile::from_bytes(std::move(body));
+  }
   if (is_url(source)) {
     VESTA_ASSIGN(std::string body, http_get(source, options.max_input_bytes));
     return InputFile::from_bytes(std::move(body));
@@ -34,12 +41,14 @@ bool has_gauge(const ProfileBatch& batch) {
 std::string source_title(const std::string& source) {
   if (source == "-") return "standard input";
   if (is_url(source)) return source.substr(0, source.find('?'));
+  if (is_selector(source)) return source;
   return source.substr(source.rfind('/') + 1);
 }
 
-Result<ProfileBatch> load_source(const std::string& source, const Arguments& arguments) {
+Result<ProfileBatch> load_source(const std::string& source, const Arguments& arguments,
+                                 std::string_view range_prefix) {
   VESTA_ASSIGN(const ReadOptions options, read_options_of(arguments));
-  auto file = load_bytes(source, options);
+  auto file = load_bytes(source, options, arguments, range_prefix);
   if (!file.ok()) return is_url(source) ? with_context(file.error(), source) : file.error();
   auto batch = read_profile(file->bytes(), arguments.get("input-format"), options);
   if (!batch.ok())
@@ -77,7 +86,10 @@ Result<std::shared_ptr<const ProfileBatch>> load_sources(const std::vector<std::
 
 Result<MergedProfile> load_profile(const Arguments& arguments, Console& console) {
   VESTA_ASSIGN(const auto batch, load_sources(arguments.positional, arguments, console));
-  VESTA_ASSIGN(const TypeInfo type, find_type(list_types(*batch), arguments.get("type")));
+  // The answer to a selector holds the type that the selector names, and no other.
+  const bool typed = arguments.positional.size() == 1 && is_selector(arguments.positional[0]);
+  VESTA_ASSIGN(const TypeInfo type,
+               find_type(list_types(*batch), typed ? std::string() : arguments.get("type")));
   MergedProfile profile = select_type(batch, type);
   if (profile.samples.empty()) {
     return Error{ErrorCode::kNoData, fmt::format("no samples of type {}", type.type),

@@ -1,9 +1,10 @@
-// Where profiles come from: a file, standard input, or a URL that serves pprof. Plain functions;
-// the only I/O of the reports.
+// Where profiles come from: a file, standard input, a URL that serves pprof, or a selector that a
+// server answers. Plain functions; the only I/O of the reports.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command.h"
@@ -17,8 +18,10 @@ namespace vesta::cli {
 // Pictures are passed around, and folders may tell more than their owner likes.
 std::string source_title(const std::string& source);
 
-// One source. Errors carry its name.
-Result<ProfileBatch> load_source(const std::string& source, const Arguments& arguments);
+// One source. Errors carry its name. A selector is asked for over --from and --to; with a prefix,
+// "base-", over --base-from and --base-to where they are given.
+Result<ProfileBatch> load_source(const std::string& source, const Arguments& arguments,
+                                 std::string_view range_prefix = {});
 
 // Several sources are merged into one, and `--base`, when given, is subtracted.
 Result<std::shared_ptr<const ProfileBatch>> load_sources(const std::vector<std::string>& sources,

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/server_client.h"
 #include "cli/source.h"
 #include "formats/registry.h"
 
@@ -34,6 +35,10 @@ Result<int> run(const Arguments& arguments, Console& console) {
   const std::string path = arguments.get("output");
   if (path.empty())
     return Error{ErrorCode::kUsage, "convert needs -o FILE", "for example: -o flame.html"};
+  for (const std::string& source : arguments.positional) {
+    if (is_selector(source))  // --to is a format here, and the end of a range there
+      return Error{ErrorCode::kUsage, "convert works on files", "vesta export takes selectors"};
+  }
   VESTA_ASSIGN(const auto batch, load_sources(arguments.positional, arguments, console));
   std::string bytes;
   if (const PictureFormat* picture = picture_format_for_path(path)) {
@@ -72,7 +77,7 @@ Command convert_command() {
                          writable_format_names()},
                         {"title", 0, "TEXT", "heading of a picture"},
                         {"inverted", 'i', "", "picture: functions first, their callers below"}},
-                       {filter_flags(), input_flags()});
+                       {filter_flags(), file_flags()});
   c.run = run;
   return c;
 }

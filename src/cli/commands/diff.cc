@@ -31,7 +31,7 @@ Result<int> run(const Arguments& given, Console& console) {
   const std::string output = arguments.get("output", "text");
   const bool to_file = output != "text" && output != "json" && output != "csv";
   VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kRows));
-  VESTA_ASSIGN(const ProfileBatch before, load_source(arguments.positional[0], arguments));
+  VESTA_ASSIGN(const ProfileBatch before, load_source(arguments.positional[0], arguments, "base-"));
   VESTA_ASSIGN(const ProfileBatch after, load_source(arguments.positional[1], arguments));
   const std::string mode = arguments.get("mode", "absolute");
   const DiffScale scale = mode == "normalized" ? DiffScale::kNormalized : DiffScale::kAbsolute;
@@ -60,7 +60,9 @@ Command diff_command() {
   c.examples = {
       "vesta diff before.pb.gz after.pb.gz",
       "vesta diff --mode normalized monday.pb.gz tuesday.pb.gz",
-      "vesta diff before.jfr after.jfr -t alloc -o diff.html  # differential flame graph"};
+      "vesta diff before.jfr after.jfr -t alloc -o diff.html  # differential flame graph",
+      "vesta diff 'cpu{version=\"1\"}' 'cpu{version=\"2\"}' --from -1h",
+      "vesta diff 'cpu{}' 'cpu{}' --base-from -25h --base-to -24h --from -1h  # against yesterday"};
   c.min_arguments = 2;
   c.max_arguments = 2;
   c.flags = with_flags(
@@ -69,6 +71,8 @@ Command diff_command() {
         "MODE",
         "how to compare (default absolute)",
         {"absolute", "relative", "normalized"}},
+       {"base-from", 0, "TIME", "selectors: start of the range of BEFORE (default --from)"},
+       {"base-to", 0, "TIME", "selectors: end of the range of BEFORE (default --to)"},
        {"cum", 'c', "", "sort by change of cumulative weight"},
        {"output", 'o', "OUT", "text, json, csv, or a file: diff.svg, diff.html (default text)"},
        {"unit", 'u', "UNIT", "print values in this unit: ms, s, MB …"},

@@ -1,0 +1,55 @@
+// A Vesta server, as commands see it: where it is and how to ask it. Built from the flags --server
+// and --token or the environment (VESTA_SERVER, VESTA_TOKEN). Plain data; every call is one
+// request.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/command.h"
+
+namespace vesta::cli {
+
+class ServerClient {
+ public:
+  using Parameters = std::vector<std::pair<std::string, std::string>>;
+
+  // kUsage for an address that is none.
+  static Result<ServerClient> from(const Arguments& arguments);
+
+  const std::string& url() const { return url_; }
+
+  // The body of an answer of 2xx. Otherwise what the server says is wrong, in its words.
+  Result<std::string> get(std::string_view path, const Parameters& parameters,
+                          uint64_t max_bytes) const;
+  Result<std::string> post(std::string_view path, const Parameters& parameters,
+                           std::string body) const;
+  Result<std::string> remove(std::string_view path, const Parameters& parameters) const;
+
+ private:
+  Result<std::string> call(std::string_view method, std::string_view path,
+                           const Parameters& parameters, std::string body,
+                           uint64_t max_bytes) const;
+
+  std::string url_;
+  std::string token_;
+  std::string tenant_;
+};
+
+// A selector such as `cpu{service_name="checkout"}`, or the short name of a type; a file of that
+// name is a file.
+bool is_selector(const std::string& source);
+
+// --server, --token, --tenant, and the range --from, --to.
+std::vector<Flag> server_flags();
+// The flags --from and --to as parameters; `prefix` "base-" takes --base-from and --base-to first.
+ServerClient::Parameters range_of(const Arguments& arguments, std::string_view prefix = {});
+
+// What the selector stands for, as pprof bytes. `type` goes before a selector that has none.
+Result<std::string> fetch_selector(const std::string& selector, const Arguments& arguments,
+                                   uint64_t max_bytes, std::string_view range_prefix = {});
+
+}  // namespace vesta::cli

@@ -33,6 +33,24 @@ class IdIndex {
     return position;
   }
 
+  // The position of such an entry, or kNotFound.
+  static constexpr uint32_t kNotFound = UINT32_MAX;
+  template <class Equal>
+  uint32_t find(uint64_t hash, Equal&& equal) const {
+    if (slots_.empty()) return kNotFound;
+    const size_t mask = slots_.size() - 1;
+    const uint32_t tag = static_cast<uint32_t>(hash >> 32);
+    for (size_t at = hash & mask; slots_[at].position_plus_one != 0; at = (at + 1) & mask) {
+      if (slots_[at].tag == tag && slots_[at].low == static_cast<uint32_t>(hash) &&
+          equal(slots_[at].position_plus_one - 1)) {
+        return slots_[at].position_plus_one - 1;
+      }
+    }
+    return kNotFound;
+  }
+
+  size_t byte_size() const { return slots_.size() * sizeof(Slot); }
+
   void reserve(size_t entries) {
     while (slots_.size() * 3 < (entries + 1) * 4) grow();
   }

@@ -40,5 +40,23 @@ TEST(IdIndex, SurvivesCollidingHashes) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(intern(i), static_cast<uint32_t>(i));
 }
 
+TEST(IdIndex, FindsWithoutInserting) {
+  std::vector<int> table;
+  IdIndex index;
+  EXPECT_EQ(index.find(7, [](uint32_t) { return true; }), IdIndex::kNotFound);
+  for (int n = 0; n < 50; ++n) {
+    index.find_or_insert(
+        static_cast<uint64_t>(n % 5), [](uint32_t) { return false; },
+        [&] {
+          table.push_back(n);
+          return static_cast<uint32_t>(table.size() - 1);
+        });
+  }
+  for (int n = 0; n < 60; ++n) {
+    EXPECT_EQ(index.find(static_cast<uint64_t>(n % 5), [&](uint32_t at) { return table[at] == n; }),
+              n < 50 ? static_cast<uint32_t>(n) : IdIndex::kNotFound);
+  }
+}
+
 }  // namespace
 }  // namespace vesta

@@ -1,0 +1,44 @@
+// Which number a stack has, by the hash of its content: what a write of known stacks needs, without
+// their tree. Owns the hashes, some 40 bytes for each stack. Not thread-safe.
+#pragma once
+
+#include <vector>
+
+#include "base/hash.h"
+#include "base/id_index.h"
+#include "base/table_hash.h"
+#include "store/stack_tree.h"
+
+namespace vesta {
+
+class StackNumbers {
+ public:
+  static constexpr StackNumber kUnknown = IdIndex::kNotFound;
+
+  size_t size() const { return hashes_.size(); }
+  const Hash128& hash(StackNumber stack) const { return hashes_[stack]; }
+  size_t byte_size() const { return index_.byte_size() + hashes_.capacity() * sizeof(Hash128); }
+
+  // kUnknown when there is none.
+  StackNumber find(const Hash128& hash) const {
+    return index_.find(slot(hash), [&](uint32_t at) { return hashes_[at] == hash; });
+  }
+  // The number of that stack; the next free one if it is new.
+  StackNumber find_or_add(const Hash128& hash) {
+    return index_.find_or_insert(
+        slot(hash), [&](uint32_t at) { return hashes_[at] == hash; },
+        [&] {
+          hashes_.push_back(hash);
+          return static_cast<uint32_t>(hashes_.size() - 1);
+        });
+  }
+
+ private:
+  // The content is the client's: its hash must not decide where in the table a stack comes to lie.
+  static uint64_t slot(const Hash128& hash) { return TableHash().add(hash.low).value(); }
+
+  IdIndex index_;
+  std::vector<Hash128> hashes_;
+};
+
+}  // namespace vesta

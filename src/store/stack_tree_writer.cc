@@ -1,0 +1,143 @@
+#include "store/stack_tree_writer.h"
+
+#include <cassert>
+#include <string>
+
+#include "base/table_hash.h"
+#include "profile/frame_name.h"
+
+namespace vesta {
+namespace {
+
+uint64_t hash_of(const StoredFrame& f) {
+  return TableHash()
+      .add(uint64_t{f.name} << 32 | f.system_name)
+      .add(uint64_t{f.file} << 32 | f.binary)
+      .add(uint64_t{f.build_id} << 32 | f.column)
+      .add(static_cast<uint64_t>(f.line))
+      .add(static_cast<uint64_t>(f.start_line))
+      .add(f.address)
+      .add(static_cast<uint64_t>(f.kind) << 1 | (f.inlined ? 1 : 0))
+      .value();
+}
+
+uint64_t hash_of(uint32_t parent, uint32_t item) {
+  return TableHash().add(uint64_t{parent} << 32 | item).value();
+}
+
+}  // namespace
+
+StackTreeWriter::StackTreeWriter(StackTree& tree) : tree_(tree) {
+  const auto never = [](uint32_t) { return false; };
+  strings_.reserve(tree.string_count());
+  for (uint32_t i = 0; i < tree.string_count(); ++i)
+    strings_.find_or_insert(table_hash(tree.string(i)), never, [&] { return i; });
+  frames_.reserve(tree.frame_count());
+  for (uint32_t i = 1; i < tree.frame_count(); ++i)
+    frames_.find_or_insert(hash_of(tree.stored_frame(i)), never, [&] { return i; });
+  nodes_.reserve(tree.node_count());
+  for (uint32_t i = 1; i < tree.node_count(); ++i)
+    nodes_.find_or_insert(hash_of(tree.parent(i), tree.frame(i)), never, [&] { return i; });
+  name_nodes_.reserve(tree.name_node_count());
+  for (uint32_t i = 1; i < tree.name_node_count(); ++i)
+    name_nodes_.find_or_insert(hash_of(tree.name_parent(i), tree.name(i)), never,
+                               [&] { return i; });
+}
+
+TreeString StackTreeWriter::string(std::string_view text) {
+  return strings_.find_or_insert(
+      table_hash(text), [&](uint32_t at) { return tree_.string(at) == text; },
+      [&] { return tree_.add_string(text); });
+}
+
+TreeNode StackTreeWriter::path(const Dictionary& dictionary, StackId stack) {
+  const auto locations = dictionary.stacks[stack];
+  TreeNode node = 0;
+  for (size_t i = locations.size(); i-- > 0;) {
+    const size_t frames = frame_count(dictionary, locations[i]);
+    for (size_t line = frames; line-- > 0;)
+      node = child(node, frame(dictionary, locations[i], line));
+  }
+  return node;
+}
+
+StackNumber StackTreeWriter::number(StackNumbers& numbers, const Hash128& hash,
+                                    const Dictionary& dictionary, StackId stack) {
+  const size_t known = numbers.size();
+  const StackNumber number = numbers.find_or_add(hash);
+  if (number == known) {
+    const StackNumber added = tree_.add_stack(path(dictionary, stack));
+    assert(added == number);
+    static_cast<void>(added);
+  }
+  return number;
+}
+
+size_t StackTreeWriter::byte_size() const {
+  return strings_.byte_size() + frames_.byte_size() + nodes_.byte_size() + name_nodes_.byte_size();
+}
+
+TreeFrame StackTreeWriter::frame(const Dictionary& dictionary, LocationId location_id,
+                                 size_t line_index) {
+  const Location& location = dictionary.location(location_id);
+  const Mapping& mapping = dictionary.mapping(location.mapping);
+  const auto lines = dictionary.lines[location_id];
+  StoredFrame out;
+  out.kind = location.kind;
+  out.binary = string(dictionary.string(mapping.file));
+  out.build_id = string(dictionary.string(mapping.build_id));
+  Function function;
+  if (line_index < lines.size()) {
+    const Line& line = lines[line_index];
+    function = dictionary.function(line.function);
+    out.name = string(dictionary.string(function.name));
+    out.system_name = string(dictionary.string(function.system_name));
+    out.file = string(dictionary.string(function.file));
+    out.start_line = function.start_line;
+    out.line = line.line;
+    out.column = line.column;
+    out.inlined = line_index + 1 < lines.size();
+  }
+  if (!function.name && !function.system_name)
+    out.address = location.address - mapping.start + mapping.file_offset;
+  out.shown = shown(dictionary.string(function.name), dictionary.string(function.system_name),
+                    dictionary.string(mapping.file));
+  return add_frame(out);
+}
+
+TreeFrame StackTreeWriter::add_frame(const StoredFrame& frame) {
+  return frames_.find_or_insert(
+      hash_of(frame), [&](uint32_t at) { return tree_.stored_frame(at) == frame; },
+      [&] { return tree_.add_frame(frame); });
+}
+
+TreeNode StackTreeWriter::child(TreeNode parent, TreeFrame frame) {
+  return nodes_.find_or_insert(
+      hash_of(parent, frame),
+      [&](uint32_t at) { return tree_.parent(at) == parent && tree_.frame(at) == frame; },
+      [&] {
+        const NameNode above = parent == 0 ? 0 : tree_.name_node(parent);
+        return tree_.add_node(parent, frame, name_child(above, frame));
+      });
+}
+
+NameNode StackTreeWriter::name_child(NameNode parent, TreeFrame frame) {
+  const TreeString name = tree_.stored_frame(frame).shown;
+  return name_nodes_.find_or_insert(
+      hash_of(parent, name),
+      [&](uint32_t at) { return tree_.name_parent(at) == parent && tree_.name(at) == name; },
+      [&] { return tree_.add_name_node(parent, frame); });
+}
+
+TreeString StackTreeWriter::shown(std::string_view name, std::string_view system_name,
+                                  std::string_view binary) {
+  if (!name.empty()) return string(name);
+  if (!system_name.empty()) return string(system_name);
+  if (binary.empty()) return string("<unknown>");
+  std::string text = "[";
+  text += base_name(binary);
+  text += ']';
+  return string(text);
+}
+
+}  // namespace vesta

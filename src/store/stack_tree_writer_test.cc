@@ -1,0 +1,155 @@
+#include "store/stack_tree_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "profile/content_hash.h"
+#include "profile/dictionary_builder.h"
+#include "profile/test_profiles.h"
+
+namespace vesta {
+namespace {
+
+std::string names_of(const StackTree& tree, StackNumber stack) {
+  std::string text;
+  for (TreeNode node = tree.leaf(stack); node != 0; node = tree.parent(node)) {
+    const std::string shown(tree.string(tree.stored_frame(tree.frame(node)).shown));
+    text = text.empty() ? shown : shown + ';' + text;
+  }
+  return text;
+}
+
+std::string names_by_name_tree(const StackTree& tree, StackNumber stack) {
+  std::string text;
+  const TreeNode leaf = tree.leaf(stack);
+  for (NameNode node = leaf == 0 ? 0 : tree.name_node(leaf); node != 0;
+       node = tree.name_parent(node)) {
+    const std::string shown(tree.string(tree.name(node)));
+    text = text.empty() ? shown : shown + ';' + text;
+  }
+  return text;
+}
+
+struct Partition {
+  StackTree tree;
+  StackTreeWriter writer{tree};
+  StackNumbers numbers;
+
+  std::vector<StackNumber> add(const Dictionary& dictionary) {
+    const std::vector<Hash128> hashes = stack_hashes(dictionary);
+    std::vector<StackNumber> out;
+    for (size_t i = 0; i < hashes.size(); ++i)
+      out.push_back(writer.number(numbers, hashes[i], dictionary, StackId(i)));
+    return out;
+  }
+};
+
+TEST(StackTreeWriterTest, NumbersStacksInOrderOfAppearance) {
+  Partition p;
+  const auto batch = test::batch_from({{"main;a;b", 1}, {"main;a", 2}, {"main;c>d;e", 3}});
+  EXPECT_EQ(p.add(batch.dictionary), (std::vector<StackNumber>{0, 1, 2, 3}));
+  EXPECT_EQ(names_of(p.tree, 0), "");
+  EXPECT_EQ(names_of(p.tree, 1), "main;a;b");
+  EXPECT_EQ(names_of(p.tree, 2), "main;a");
+  EXPECT_EQ(names_of(p.tree, 3), "main;c;d;e");
+  EXPECT_EQ(p.tree.node_count(), 7U);  // root, main, a, b, c, d, e
+}
+
+TEST(StackTreeWriterTest, FindsKnownStacksAgainWhateverTheirIds) {
+  Partition p;
+  p.add(test::batch_from({{"main;a;b", 1}, {"main;a", 2}}).dictionary);
+  const size_t nodes = p.tree.node_count();
+  const auto again = test::batch_from({{"main;a", 2}, {"main;a;b", 1}});
+  EXPECT_EQ(p.add(again.dictionary), (std::vector<StackNumber>{0, 2, 1}));
+  EXPECT_EQ(p.tree.node_count(), nodes);
+}
+
+TEST(StackTreeWriterTest, NameTreeMergesLinesOfAFunction) {
+  Partition p;
+  p.add(test::batch_from({{"main@m.c:1;work@w.c:3;leaf", 1}, {"main@m.c:2;work@w.c:4;leaf", 1}})
+            .dictionary);
+  EXPECT_EQ(p.tree.node_count(), 7U);
+  EXPECT_EQ(p.tree.name_node_count(), 4U);
+  EXPECT_EQ(names_by_name_tree(p.tree, 1), "main;work;leaf");
+  EXPECT_EQ(names_by_name_tree(p.tree, 2), "main;work;leaf");
+}
+
+TEST(StackTreeWriterTest, MarksOutermostCallsOfRecursiveFunctions) {
+  Partition p;
+  p.add(test::batch_from({{"main;f;g;f", 1}}).dictionary);
+  std::vector<bool> outermost;
+  for (NameNode n = 1; n < p.tree.name_node_count(); ++n)
+    outermost.push_back(p.tree.is_outermost(n));
+  EXPECT_EQ(outermost, (std::vector<bool>{true, true, true, false}));
+}
+
+TEST(StackTreeWriterTest, ShowsTheBinaryWhereThereIsNoName) {
+  Dictionary d;
+  DictionaryBuilder b(d);
+  Mapping m;
+  m.file = b.string("/usr/lib/libc.so.6");
+  m.start = 0x7000;
+  m.file_offset = 0x100;
+  Location in_libc;
+  in_libc.mapping = b.mapping(m);
+  in_libc.address = 0x7010;
+  Location nowhere;
+  nowhere.address = 0x99;
+  const LocationId locations[] = {b.location(in_libc, {}), b.location(nowhere, {})};
+  b.stack(locations);
+  Partition p;
+  p.add(d);
+  EXPECT_EQ(names_of(p.tree, 1), "<unknown>;[libc.so.6]");
+  const StoredFrame& leaf = p.tree.stored_frame(p.tree.frame(p.tree.leaf(1)));
+  EXPECT_EQ(leaf.address, 0x110U);
+  EXPECT_EQ(p.tree.string(leaf.binary), "/usr/lib/libc.so.6");
+}
+
+TEST(StackTreeWriterTest, AWriterOfAGrownTreeGoesOnWhereTheOtherStopped) {
+  Partition together;
+  Partition first;
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    const auto batch = test::random_batch(seed);
+    together.add(batch.dictionary);
+    StackTreeWriter resumed(first.tree);
+    const auto hashes = stack_hashes(batch.dictionary);
+    for (size_t i = 0; i < hashes.size(); ++i)
+      resumed.number(first.numbers, hashes[i], batch.dictionary, StackId(i));
+  }
+  ASSERT_EQ(first.tree.stack_count(), together.tree.stack_count());
+  EXPECT_EQ(first.tree.node_count(), together.tree.node_count());
+  EXPECT_EQ(first.tree.name_node_count(), together.tree.name_node_count());
+  EXPECT_EQ(first.tree.frame_count(), together.tree.frame_count());
+  EXPECT_EQ(first.tree.string_count(), together.tree.string_count());
+  for (StackNumber s = 0; s < first.tree.stack_count(); ++s)
+    EXPECT_EQ(names_of(first.tree, s), names_of(together.tree, s));
+}
+
+TEST(StackTreeWriterTest, ParentsStandBeforeTheirChildrenAndSiblingsDiffer) {
+  Partition p;
+  for (uint64_t seed = 1; seed <= 8; ++seed) p.add(test::random_batch(seed).dictionary);
+  std::set<std::pair<uint32_t, uint32_t>> seen;
+  for (TreeNode n = 1; n < p.tree.node_count(); ++n) {
+    EXPECT_LT(p.tree.parent(n), n);
+    EXPECT_TRUE(seen.emplace(p.tree.parent(n), p.tree.frame(n)).second);
+  }
+  seen.clear();
+  for (NameNode n = 1; n < p.tree.name_node_count(); ++n) {
+    EXPECT_LT(p.tree.name_parent(n), n);
+    EXPECT_TRUE(seen.emplace(p.tree.name_parent(n), p.tree.name(n)).second);
+  }
+}
+
+TEST(StackTreeWriterTest, ASnapshotStaysAsItWasWhileTheTreeGrows) {
+  Partition p;
+  p.add(test::batch_from({{"main;a;b", 1}}).dictionary);
+  const StackTree snapshot = p.tree;
+  for (uint64_t seed = 1; seed <= 20; ++seed) p.add(test::random_batch(seed).dictionary);
+  EXPECT_EQ(snapshot.stack_count(), 2U);
+  EXPECT_EQ(names_of(snapshot, 1), "main;a;b");
+}
+
+}  // namespace
+}  // namespace vesta

@@ -23,9 +23,8 @@ const StackDictionary::Place& StackDictionary::place_of(TreeNode node) {
   std::vector<Line> lines;
   while (true) {
     const StoredFrame& frame = tree_.stored_frame(tree_.frame(node));
-    if (frame.name == 0 && frame.system_name == 0 && frame.file == 0) {
-      location.address = frame.address;
-    } else {
+    if (frame.address != 0) location.address = frame.address;
+    if (frame.name != 0 || frame.system_name != 0 || frame.file != 0 || frame.line != 0) {
       const Function function{string(frame.name), string(frame.system_name), string(frame.file),
                               frame.start_line};
       lines.push_back({builder_.function(function), frame.column, frame.line});

@@ -1,0 +1,16 @@
+// The questions of the engine interface, answered from one tenant's tables profile by profile.
+// Pure functions; the caller holds the lock.
+#pragma once
+
+#include <vector>
+
+#include "store/memory/memory_tables.h"
+
+namespace vesta::memory {
+
+Result<std::vector<Selection>> select(const Tenant& tenant, const SelectRequest& request);
+Result<std::vector<TotalsSeries>> totals(const Tenant& tenant, const TotalsRequest& request);
+Result<std::vector<ProfilePoint>> points(const Tenant& tenant, const PointsRequest& request);
+Result<ProfileBatch> samples(const Tenant& tenant, const SamplesRequest& request);
+
+}  // namespace vesta::memory

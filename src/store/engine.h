@@ -3,7 +3,8 @@
 //
 // Time: a profile belongs to the range [start, end) that holds its start. Cumulative types are
 // added up. Instant types (a heap, goroutines) are averaged over the profiles of a series, rounded
-// so that the total of the series stays within half a unit, and then added up over series.
+// so that the total of the series stays within half a unit, and then added up over series. A
+// profile without samples is one, too: a heap that was empty lowers the average.
 #pragma once
 
 #include <array>
@@ -43,11 +44,12 @@ struct SeriesInfo {
 };
 
 // Which samples of a profile are meant. Needs what is stored beside the plain weights, so an answer
-// costs a look at every profile.
+// costs a look at every profile. It chooses samples, not profiles: those without a sample that is
+// meant still count, in averages and in the number of profiles.
 struct SampleFilter {
   std::vector<std::array<uint8_t, 16>> trace_ids;  // any of them
   std::vector<std::array<uint8_t, 8>> span_ids;    // any of them
-  Selector labels;                                 // of samples; all of them
+  Selector labels;  // of samples; all of them. A number is matched as decimal text
   bool empty() const { return trace_ids.empty() && span_ids.empty() && labels.empty(); }
 };
 
@@ -102,7 +104,7 @@ struct PointsRequest {
   ProfileType type;
   Selector selector;
   TimeRange range;
-  bool by_span = false;
+  bool by_span = false;      // one for each trace and span of a profile; none without a span id
   size_t limit = 1'000'000;  // kLimit beyond
   QueryBudget budget;
 };
@@ -122,7 +124,7 @@ struct WriteOptions {
   int64_t now_ns = 0;  // for limits of retention; 0 = the clock
 };
 struct WriteReceipt {
-  uint64_t profiles = 0;    // one for each profile and sample type
+  uint64_t profiles = 0;    // written: one for each profile and sample type
   uint64_t samples = 0;     // stack and value pairs
   uint64_t duplicates = 0;  // were there already, bit by bit: not written again
   uint64_t expired = 0;     // older than retention keeps: dropped

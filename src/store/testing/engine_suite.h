@@ -8,7 +8,7 @@
 //     };
 //   INSTANTIATE_TEST_SUITE_P(Rocksdb, EngineSuite, testing::Values(test::EngineFactory{
 //       "rocksdb", [] { return std::make_unique<OnDisk>(); }}), test::engine_name);
-// and the same with ModelTest (model_test.h).
+// and the same with ModelSuite (model_suite.h).
 #pragma once
 
 #include <gtest/gtest.h>

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "profile/dictionary_builder.h"
@@ -12,11 +13,20 @@
 namespace vesta::test {
 namespace {
 
+LocationId frame_of(DictionaryBuilder& builder, std::string_view text) {
+  const size_t at = text.find('@');
+  const size_t colon = text.rfind(':');
+  if (at == std::string_view::npos || colon == std::string_view::npos || colon < at)
+    return builder.frame(text);
+  return builder.frame(text.substr(0, at), text.substr(at + 1, colon - at - 1),
+                       std::atoll(std::string(text.substr(colon + 1)).c_str()));
+}
+
 StackId stack_of(DictionaryBuilder& builder, std::string_view text) {
   std::vector<LocationId> locations;
   while (!text.empty()) {
     const size_t end = std::min(text.find(';'), text.size());
-    locations.push_back(builder.frame(text.substr(0, end)));
+    locations.push_back(frame_of(builder, text.substr(0, end)));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   std::ranges::reverse(locations);

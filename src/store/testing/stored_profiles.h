@@ -23,7 +23,8 @@ inline constexpr std::string_view kCpuType = "process_cpu:cpu:nanoseconds:cpu:na
 inline constexpr std::string_view kHeapType = "memory:inuse_space:bytes:space:bytes";
 
 struct SampleSpec {
-  std::string stack;  // root first: "main;work;leaf"; any byte but ';' may be in a name
+  // Root first: "main;work;leaf". A frame may have a file and a line: "work@a.cc:12".
+  std::string stack;
   int64_t value = 0;
   std::map<std::string, std::string> labels = {};
   std::map<std::string, int64_t> numbers = {};  // labels with a number, in bytes

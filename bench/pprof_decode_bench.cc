@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <time.h>
 
+#include <google/v1/profile.pb.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -21,7 +23,6 @@
 
 #include "formats/common/compression.h"
 #include "formats/pprof/reader.h"
-#include "profile.pb.h"
 #include "synthetic_pprof.h"
 
 namespace vesta {
@@ -72,7 +73,7 @@ void decode_with_vesta(const std::string& bytes) {
 }
 
 void decode_with_libprotobuf(const std::string& bytes) {
-  const auto message = std::make_unique<proto::pprof::Profile>();
+  const auto message = std::make_unique<google::v1::Profile>();
   if (!message->ParseFromString(bytes)) std::abort();
   benchmark::DoNotOptimize(message->sample_size());
 }

@@ -14,6 +14,9 @@ std::optional<std::string_view> find(const Fields& fields, std::string_view name
 
 }  // namespace
 
+std::string_view Caller::header(std::string_view name) const {
+  return find(headers, name).value_or(std::string_view());
+}
 std::string_view HttpRequest::header(std::string_view name) const {
   return find(headers, name).value_or(std::string_view());
 }

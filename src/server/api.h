@@ -3,6 +3,7 @@
 // second. Plain data; handlers run on worker threads, several at once, and may block.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,14 +23,21 @@ namespace vesta::server {
 
 enum class Scope : uint8_t { kNone, kRead, kWrite, kAdmin };
 
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
 // Who asks, as found out before a handler runs.
 struct Caller {
   std::string tenant = "anonymous";
   std::string token;    // its name, for the audit log; empty without tokens
   std::string address;  // of the peer, without the port
-};
+  // For handlers of RpcMethods, which see no request. Names in lower case.
+  Fields headers;
+  // Nobody waits for the answer afterwards.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 
-using Fields = std::vector<std::pair<std::string, std::string>>;
+  // The first of that name; empty when there is none.
+  std::string_view header(std::string_view name) const;
+};
 
 struct HttpRequest {
   std::string method;

@@ -1,0 +1,110 @@
+#include "query/coverage.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace vesta {
+namespace {
+
+constexpr size_t kMostBinaries = 20;
+
+// Frames that stand for what is missing rather than for code.
+bool is_mark(std::string_view name) {
+  return name == "[truncated]" || (name.ends_with(']') && (name.starts_with("[incomplete: ") ||
+                                                           name.starts_with("[lost: ")));
+}
+
+bool is_named(const StoredFrame& frame) {
+  return frame.name != 0 || frame.system_name != 0;
+}
+
+class CoverageSums {
+ public:
+  void add(const ServiceStacks& service) {
+    const StackTree& tree = service.tree;
+    std::vector<int64_t> weight(tree.node_count());
+    const size_t stacks = std::min(service.weights.size(), tree.stack_count());
+    for (StackNumber stack = 0; stack < stacks; ++stack) {
+      const int64_t size = saturating_abs(service.weights[stack]);
+      const TreeNode leaf = tree.leaf(stack);
+      total_ += static_cast<double>(size);
+      out_.total = saturating_add(out_.total, size);
+      weight[leaf] = saturating_add(weight[leaf], size);
+      if (leaf != 0 && is_named(tree.stored_frame(tree.frame(leaf))))
+        named_ += static_cast<double>(size);
+    }
+    find_marks(tree);
+    std::vector<uint8_t> incomplete(tree.node_count());
+    // From the root: a mark anywhere above spoils what is below it.
+    for (TreeNode node = 1; node < tree.node_count(); ++node) {
+      incomplete[node] = incomplete[tree.parent(node)] | is_mark_[tree.frame(node)];
+      if (incomplete[node] != 0) incomplete_ += static_cast<double>(weight[node]);
+    }
+    for (size_t i = tree.node_count(); i-- > 1;) {
+      const auto node = static_cast<TreeNode>(i);
+      const int64_t through = weight[node];
+      if (through == 0) continue;
+      int64_t& above = weight[tree.parent(node)];
+      above = saturating_add(above, through);
+      const TreeFrame id = tree.frame(node);
+      const StoredFrame& frame = tree.stored_frame(id);
+      if (is_mark_[id] != 0) {
+        int64_t& sum = marks_[std::string(tree.string(frame.shown))];
+        sum = saturating_add(sum, through);
+        continue;
+      }
+      frames_ += static_cast<double>(through);
+      if (is_named(frame)) {
+        named_frames_ += static_cast<double>(through);
+      } else {
+        int64_t& sum = binaries_[{std::string(tree.string(frame.binary)),
+                                  std::string(tree.string(frame.build_id))}];
+        sum = saturating_add(sum, through);
+      }
+    }
+  }
+
+  Coverage finish() {
+    const auto share = [](double part, double whole) { return whole == 0 ? 1 : part / whole; };
+    out_.named = share(named_, total_);
+    out_.named_frames = share(named_frames_, frames_);
+    out_.complete = share(total_ - incomplete_, total_);
+    for (const auto& [name, weight] : marks_) out_.marks.push_back({name, weight});
+    for (const auto& [binary, weight] : binaries_)
+      out_.unnamed_binaries.push_back({binary.first, binary.second, weight});
+    std::ranges::stable_sort(out_.marks, std::greater<>(), &Coverage::Mark::weight);
+    std::ranges::stable_sort(out_.unnamed_binaries, std::greater<>(), &Coverage::Binary::unnamed);
+    if (out_.unnamed_binaries.size() > kMostBinaries) out_.unnamed_binaries.resize(kMostBinaries);
+    return std::move(out_);
+  }
+
+ private:
+  void find_marks(const StackTree& tree) {
+    is_mark_.assign(tree.frame_count(), 0);
+    for (TreeFrame frame = 1; frame < tree.frame_count(); ++frame)
+      is_mark_[frame] = is_mark(tree.string(tree.stored_frame(frame).shown)) ? 1 : 0;
+  }
+
+  Coverage out_;
+  std::vector<uint8_t> is_mark_;
+  double total_ = 0;
+  double named_ = 0;
+  double frames_ = 0;
+  double named_frames_ = 0;
+  double incomplete_ = 0;
+  std::map<std::string, int64_t> marks_;
+  std::map<std::pair<std::string, std::string>, int64_t> binaries_;
+};
+
+}  // namespace
+
+Coverage coverage_of(const Selection& selection) {
+  CoverageSums sums;
+  for (const ServiceStacks& service : selection.services) sums.add(service);
+  Coverage out = sums.finish();
+  out.losses = selection.losses;
+  return out;
+}
+
+}  // namespace vesta

@@ -1,0 +1,132 @@
+// What there is: types, names and values of labels, series.
+#include <querier/v1/querier.pb.h>
+#include <types/v1/types.pb.h>
+
+#include <algorithm>
+#include <set>
+
+#include "query/type_words.h"
+#include "server/pyroscope/query_api.h"
+#include "server/pyroscope/request_fields.h"
+#include "server/pyroscope/rpc_method.h"
+
+namespace vesta::server {
+namespace {
+
+constexpr int64_t kHourNs = 3'600'000'000'000;
+
+Result<querier::v1::ProfileTypesResponse> profile_types(
+    const QueryApi& api, const querier::v1::ProfileTypesRequest& request, const Caller& caller) {
+  const int64_t now = now_ns(api.options);
+  TimeRange range{now - kHourNs, now};
+  if (request.start() != 0 || request.end() != 0) {
+    VESTA_ASSIGN(range, range_from_millis(request.start(), request.end()));
+  }
+  VESTA_ASSIGN(const auto types, stored_types(api.engine, caller.tenant, {}, range));
+  querier::v1::ProfileTypesResponse response;
+  for (const ProfileType& type : types) {
+    auto* out = response.add_profile_types();
+    out->set_id(type.id());
+    out->set_name(type.name);
+    out->set_sample_type(type.sample_type);
+    out->set_sample_unit(type.sample_unit);
+    out->set_period_type(type.period_type);
+    out->set_period_unit(type.period_unit);
+  }
+  return response;
+}
+
+// Clients that cannot write other names in a query never see them.
+Result<bool> hides_label_names(const Caller& caller) {
+  VESTA_ASSIGN(const bool takes_any, takes_any_label_name(caller.header("accept")));
+  return !takes_any;
+}
+
+Result<types::v1::LabelNamesResponse> label_names(const QueryApi& api,
+                                                  const types::v1::LabelNamesRequest& request,
+                                                  const Caller& caller) {
+  VESTA_ASSIGN(const TimeRange range, range_from_millis(request.start(), request.end()));
+  VESTA_ASSIGN(const Selector selector, read_matchers(request.matchers()));
+  VESTA_ASSIGN(const bool hides, hides_label_names(caller));
+  VESTA_ASSIGN(const auto names, api.engine.label_names(caller.tenant, selector, range));
+  types::v1::LabelNamesResponse response;
+  for (const std::string& name : names) {
+    if (!hides || is_plain_label_name(name)) response.add_names(name);
+  }
+  return response;
+}
+
+Result<types::v1::LabelValuesResponse> label_values(const QueryApi& api,
+                                                    const types::v1::LabelValuesRequest& request,
+                                                    const Caller& caller) {
+  if (request.name().empty()) {
+    return Error{ErrorCode::kUsage, "name is required", "send the name of a label"};
+  }
+  VESTA_ASSIGN(const TimeRange range, range_from_millis(request.start(), request.end()));
+  VESTA_ASSIGN(const Selector selector, read_matchers(request.matchers()));
+  VESTA_ASSIGN(auto values,
+               api.engine.label_values(caller.tenant, request.name(), selector, range, "", 0));
+  types::v1::LabelValuesResponse response;
+  for (std::string& value : values) response.add_names(std::move(value));
+  return response;
+}
+
+Result<querier::v1::SeriesResponse> series(const QueryApi& api,
+                                           const querier::v1::SeriesRequest& request,
+                                           const Caller& caller) {
+  VESTA_ASSIGN(const TimeRange range, range_from_millis(request.start(), request.end()));
+  VESTA_ASSIGN(const Selector selector, read_matchers(request.matchers()));
+  VESTA_ASSIGN(const bool hides, hides_label_names(caller));
+  VESTA_ASSIGN(auto found, api.engine.series(caller.tenant, selector, range));
+  const std::set<std::string_view> wanted(request.label_names().begin(),
+                                          request.label_names().end());
+  std::set<Labels> sets;
+  for (SeriesInfo& info : found) {
+    std::erase_if(info.labels, [&](const auto& label) {
+      return (!wanted.empty() && !wanted.contains(label.first)) ||
+             (hides && !is_plain_label_name(label.first));
+    });
+    if (!info.labels.empty()) sets.insert(std::move(info.labels));
+  }
+  querier::v1::SeriesResponse response;
+  for (const Labels& labels : sets) {
+    auto* out = response.add_labels_set();
+    for (const auto& [name, value] : labels) {
+      auto* pair = out->add_labels();
+      pair->set_name(name);
+      pair->set_value(value);
+    }
+  }
+  return response;
+}
+
+Result<types::v1::GetProfileStatsResponse> profile_stats(const QueryApi& api,
+                                                         const types::v1::GetProfileStatsRequest&,
+                                                         const Caller& caller) {
+  const EngineStats stats = api.engine.tenant_stats(caller.tenant);
+  types::v1::GetProfileStatsResponse response;
+  response.set_data_ingested(stats.series > 0);
+  response.set_oldest_profile_time(stats.oldest_ns / kNanosPerMilli);
+  response.set_newest_profile_time(stats.newest_ns / kNanosPerMilli);
+  return response;
+}
+
+// Pyroscope's own answer has been empty since its second storage; clients show nothing then.
+Result<querier::v1::AnalyzeQueryResponse> analyze_query(const QueryApi&,
+                                                        const querier::v1::AnalyzeQueryRequest&,
+                                                        const Caller&) {
+  return querier::v1::AnalyzeQueryResponse();
+}
+
+}  // namespace
+
+void add_index_methods(Routes& routes, const QueryApiPtr& api) {
+  add_querier_method(routes, api, "ProfileTypes", profile_types);
+  add_querier_method(routes, api, "LabelNames", label_names);
+  add_querier_method(routes, api, "LabelValues", label_values);
+  add_querier_method(routes, api, "Series", series);
+  add_querier_method(routes, api, "GetProfileStats", profile_stats);
+  add_querier_method(routes, api, "AnalyzeQuery", analyze_query);
+}
+
+}  // namespace vesta::server

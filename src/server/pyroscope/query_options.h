@@ -1,0 +1,19 @@
+// What Pyroscope's query API is allowed to take, and what it needs besides an engine. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace vesta::server {
+
+struct PyroscopeQueryOptions {
+  // Unix time; the clock when empty.
+  std::function<int64_t()> now_ns;
+  uint64_t budget_bytes = uint64_t{256} << 20;  // of one query
+  int64_t default_max_nodes = 8192;
+  int64_t max_nodes_limit = 1'048'576;
+  std::string version = "unknown";  // of Vesta, for /api/v1/status/buildinfo
+};
+
+}  // namespace vesta::server

@@ -146,10 +146,10 @@ Result<bool> takes_any_label_name(std::string_view accept) {
     std::string_view entry = take_until(accept, ',');
     if (!is_token(trim(take_until(entry, ';')))) return usage("the Accept header is malformed");
     while (!entry.empty()) {
-      std::string_view value = take_until(entry, ';');
+      std::string_view value = trim(take_until(entry, ';'));
+      if (value.empty()) continue;
       const std::string_view name = trim(take_until(value, '='));
       value = trim(value);
-      if (name.empty() && value.empty()) continue;
       const bool is_quoted = value.size() >= 2 && value.front() == '"' && value.back() == '"';
       if (!is_token(name) || (!is_quoted && !is_token(value))) {
         return usage("the Accept header is malformed");

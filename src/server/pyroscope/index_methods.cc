@@ -71,25 +71,63 @@ Result<types::v1::LabelValuesResponse> label_values(const QueryApi& api,
   return response;
 }
 
+// Label sets with these names alone; all of their names for none.
+Result<std::set<Labels>> projected_series(const QueryApi& api, const Caller& caller,
+                                          const Selector& selector, TimeRange range,
+                                          const std::set<std::string>& names) {
+  std::set<Labels> sets;
+  const auto values = [&](std::string_view name, const Selector& of) {
+    return api.engine.label_values(caller.tenant, name, of, range, "", 0);
+  };
+  if (names.size() == 1) {
+    VESTA_ASSIGN(auto found, values(*names.begin(), selector));
+    for (std::string& value : found) sets.insert({{*names.begin(), std::move(value)}});
+    return sets;
+  }
+  // What every client asks first. Types are few, so this costs far less than a look at all series.
+  if (names == std::set<std::string>{std::string(kTypeLabel), std::string(kServiceLabel)}) {
+    VESTA_ASSIGN(const auto types, values(kTypeLabel, selector));
+    for (const std::string& type : types) {
+      Selector of_type = selector;
+      VESTA_ASSIGN(LabelMatcher matcher,
+                   LabelMatcher::make(std::string(kTypeLabel), MatchOperator::kEqual, type));
+      of_type.push_back(std::move(matcher));
+      VESTA_ASSIGN(auto services, values(kServiceLabel, of_type));
+      for (std::string& service : services) {
+        sets.insert(
+            {{std::string(kTypeLabel), type}, {std::string(kServiceLabel), std::move(service)}});
+      }
+    }
+    return sets;
+  }
+  VESTA_ASSIGN(auto found, api.engine.series(caller.tenant, selector, range));
+  for (SeriesInfo& info : found) {
+    std::erase_if(info.labels, [&](const auto& label) {
+      return !names.empty() && !names.contains(label.first);
+    });
+    if (!info.labels.empty()) sets.insert(std::move(info.labels));
+  }
+  return sets;
+}
+
 Result<querier::v1::SeriesResponse> series(const QueryApi& api,
                                            const querier::v1::SeriesRequest& request,
                                            const Caller& caller) {
   VESTA_ASSIGN(const TimeRange range, range_from_millis(request.start(), request.end()));
   VESTA_ASSIGN(const Selector selector, read_matchers(request.matchers()));
   VESTA_ASSIGN(const bool hides, hides_label_names(caller));
-  VESTA_ASSIGN(auto found, api.engine.series(caller.tenant, selector, range));
-  const std::set<std::string_view> wanted(request.label_names().begin(),
-                                          request.label_names().end());
-  std::set<Labels> sets;
-  for (SeriesInfo& info : found) {
-    std::erase_if(info.labels, [&](const auto& label) {
-      return (!wanted.empty() && !wanted.contains(label.first)) ||
-             (hides && !is_plain_label_name(label.first));
-    });
-    if (!info.labels.empty()) sets.insert(std::move(info.labels));
+  const std::set<std::string> names(request.label_names().begin(), request.label_names().end());
+  VESTA_ASSIGN(const auto found, projected_series(api, caller, selector, range, names));
+  std::set<Labels> shown;
+  for (const Labels& labels : found) {
+    Labels plain;
+    for (const auto& label : labels) {
+      if (!hides || is_plain_label_name(label.first)) plain.push_back(label);
+    }
+    if (!plain.empty()) shown.insert(std::move(plain));
   }
   querier::v1::SeriesResponse response;
-  for (const Labels& labels : sets) {
+  for (const Labels& labels : shown) {
     auto* out = response.add_labels_set();
     for (const auto& [name, value] : labels) {
       auto* pair = out->add_labels();

@@ -1,0 +1,195 @@
+#include "server/dispatcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "formats/common/compression.h"
+#include "server/connect.h"
+#include "server/http_text.h"
+
+namespace vesta::server {
+namespace {
+
+constexpr size_t kMinCompressedBytes = 1024;
+// What costs least: the answer is waited for, and most are JSON, which shrinks well at any level.
+constexpr int kGzipLevel = 1;
+// Most profiles unpack to less than this many times their size; only the others are unpacked again,
+// with as many times the room.
+constexpr uint64_t kUsualRatio = 16;
+constexpr uint64_t kLeastRoom = uint64_t{1} << 20;
+
+bool has_header(const HttpResponse& response, std::string_view name) {
+  const std::string wanted = lower_case(name);
+  return std::ranges::any_of(
+      response.headers, [&](const auto& field) { return lower_case(field.first) == wanted; });
+}
+
+HttpResponse not_found(std::string_view path) {
+  return error_response({ErrorCode::kNotFound, fmt::format("there is no {}", path),
+                         "/ lists what this server answers"});
+}
+
+HttpResponse call(const Endpoint& endpoint, const HttpRequest& request, const Caller& caller) {
+  try {
+    if (endpoint.rpc != nullptr) return handle_connect(*endpoint.rpc, request, caller);
+    return endpoint.http->handler(request, caller);
+  } catch (const std::bad_alloc&) {
+    return busy_response({ErrorCode::kUnavailable, "out of memory", "try again, or ask for less"});
+  } catch (const std::exception& e) {
+    return error_response({ErrorCode::kIo, std::string("unexpected failure: ") + e.what(), {}});
+  }
+}
+
+std::string_view refusal_reason(ErrorCode code) {
+  if (code == ErrorCode::kUnauthenticated) return "unauthenticated";
+  return code == ErrorCode::kPermission ? "forbidden" : "bad_tenant";
+}
+
+}  // namespace
+
+Dispatcher::Dispatcher(const Routes& routes, Admit admit, Observer observer, BodyLimits limits)
+    : router_(routes), admit_(std::move(admit)), observer_(std::move(observer)), limits_(limits) {}
+
+std::variant<Dispatcher::Admission, Dispatcher::Refusal> Dispatcher::admit(
+    const HttpRequest& head, const std::vector<std::string>& segments, const std::string& address,
+    const std::vector<std::string>& only_paths) const {
+  Caller nobody;
+  nobody.tenant.clear();
+  nobody.address = address;
+  if (!only_paths.empty() && std::ranges::find(only_paths, head.path) == only_paths.end()) {
+    return Refusal{not_found(head.path), "not_found", {}, nobody};
+  }
+  Router::Match match = router_.find(head.method, segments);
+  if (match.endpoint == nullptr && match.allow.empty()) {
+    return Refusal{not_found(head.path), "not_found", {}, nobody};
+  }
+  if (match.endpoint == nullptr) {
+    HttpResponse response = error_response(
+        {ErrorCode::kUsage, fmt::format("{} does not take {}", head.path, head.method),
+         fmt::format("it takes {}", match.allow)},
+        405);
+    response.headers.emplace_back("Allow", match.allow);
+    return Refusal{std::move(response), "method", {}, nobody};
+  }
+  const Endpoint& endpoint = *match.endpoint;
+  auto caller =
+      admit_({head.header("authorization"), head.header("x-scope-orgid"), address},
+             endpoint.scope());
+  if (!caller) {
+    HttpResponse response = error_response(caller.error());
+    if (response.status == 401) {
+      response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"vesta\"");
+    }
+    return Refusal{std::move(response), refusal_reason(caller.error().code), endpoint.pattern(),
+                   nobody};
+  }
+  if (!is_known_coding(head.header("content-encoding"))) {
+    HttpResponse response = error_response(
+        {ErrorCode::kUnsupported,
+         fmt::format("Content-Encoding {} is not known", head.header("content-encoding")),
+         "send gzip, zstd or identity"},
+        415);
+    response.headers.emplace_back("Accept-Encoding", "gzip, zstd");
+    return Refusal{std::move(response), "coding", endpoint.pattern(), std::move(*caller)};
+  }
+  return Admission{&endpoint, std::move(*caller), std::move(match.path_fields)};
+}
+
+HttpResponse Dispatcher::run(const Admission& admission, HttpRequest& request,
+                             MemoryBudget::Lease& lease) const {
+  HttpResponse response;
+  auto body = decode_body(std::move(request.body), request.header("content-encoding"),
+                          limits_.max_decoded_bytes, lease);
+  if (body) {
+    request.body = std::move(*body);
+    request.path_fields = admission.path_fields;
+    response = call(*admission.endpoint, request, admission.caller);
+  } else if (body.error().code == ErrorCode::kTooMany) {
+    response = busy_response(body.error());
+  } else {
+    response = error_response(body.error());
+  }
+  request.body = {};
+  lease.resize(0);
+  compress_response(request.header("accept-encoding"), response);
+  add_security_headers(response);
+  return response;
+}
+
+bool is_known_coding(std::string_view coding) {
+  const std::string word = lower_case(trim(coding));
+  return word.empty() || word == "identity" || word == "gzip" || word == "x-gzip" || word == "zstd";
+}
+
+Result<std::string> decode_body(std::string body, std::string_view coding, uint64_t max_bytes,
+                                MemoryBudget::Lease& lease) {
+  const std::string word = lower_case(trim(coding));
+  if (word.empty() || word == "identity" || body.empty()) return body;
+  const bool is_zstd = word == "zstd";
+  if (!is_zstd && word != "gzip" && word != "x-gzip") {
+    return Error{ErrorCode::kUnsupported, fmt::format("Content-Encoding {} is not known", word),
+                 "send gzip, zstd or identity"};
+  }
+  if (detect_compression(body) != (is_zstd ? Compression::kZstd : Compression::kGzip)) {
+    return Error{ErrorCode::kInvalidInput,
+                 fmt::format("Content-Encoding says {}, but the body is not", word),
+                 "leave the header out for a body that is not packed as a whole"};
+  }
+  uint64_t room = std::max<uint64_t>(kLeastRoom, body.size() * kUsualRatio);
+  while (true) {
+    room = std::min(room, max_bytes);
+    if (!lease.resize(body.size() + room)) {
+      return Error{ErrorCode::kTooMany, "too many requests at once for the server's memory",
+                   "try again in a moment"};
+    }
+    auto decoded = is_zstd ? unzstd(body, room) : gunzip(body, room);
+    if (decoded.ok()) {
+      body = {};
+      lease.resize(decoded->size());
+      return decoded;
+    }
+    if (decoded.error().code != ErrorCode::kLimit) return decoded;
+    if (room == max_bytes) break;
+    room *= kUsualRatio;
+  }
+  return Error{ErrorCode::kLimit, fmt::format("the body unpacks to more than {} bytes", max_bytes),
+               "send less at once"};
+}
+
+void compress_response(std::string_view accept_encoding, HttpResponse& response) {
+  if (!response.compressible || response.body.size() < kMinCompressedBytes ||
+      has_header(response, "content-encoding")) {
+    return;
+  }
+  response.headers.emplace_back("Vary", "Accept-Encoding");
+  if (!accepts_encoding(accept_encoding, "gzip")) return;
+  response.body = gzip(response.body, kGzipLevel);
+  response.headers.emplace_back("Content-Encoding", "gzip");
+}
+
+void add_security_headers(HttpResponse& response) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kHeaders = {{
+      {"Content-Security-Policy",
+       "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},
+      {"X-Content-Type-Options", "nosniff"},
+      {"X-Frame-Options", "DENY"},
+      {"Referrer-Policy", "no-referrer"},
+      {"Cross-Origin-Resource-Policy", "same-origin"},
+  }};
+  for (const auto& [name, value] : kHeaders) {
+    if (!has_header(response, name)) response.headers.emplace_back(name, value);
+  }
+}
+
+HttpResponse busy_response(const Error& error) {
+  HttpResponse response = error_response(error);
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
+}  // namespace vesta::server

@@ -1,0 +1,110 @@
+// What happens to a request between a transport and a handler: who asks, where it leads, the body
+// unpacked, the handler called, the answer packed and given the headers that every answer has.
+// Knows nothing of sockets. Refers to what it is given, which must outlive it. Thread-safe.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "server/api.h"
+#include "server/memory_budget.h"
+#include "server/router.h"
+
+namespace vesta::server {
+
+struct Credentials {
+  std::string_view authorization;  // as sent; may be empty
+  std::string_view org_id;         // X-Scope-OrgID
+  std::string address;             // of the peer, without the port
+};
+// kUnauthenticated, kPermission or kInvalidInput when they may not. For Scope::kNone nobody is
+// refused.
+using Admit = std::function<Result<Caller>(const Credentials&, Scope)>;
+
+// One answered request, for metrics and the audit log.
+struct RequestRecord {
+  std::string_view transport;  // "http" or "grpc"
+  std::string_view method;
+  std::string_view route;   // as registered; empty when there is none
+  std::string_view target;  // path and query as sent
+  std::string_view request_id;
+  const Caller* caller = nullptr;
+  Scope scope = Scope::kNone;
+  int status = 0;  // of HTTP, or its equivalent
+  uint64_t bytes_in = 0;
+  uint64_t bytes_out = 0;
+  std::chrono::nanoseconds duration{};
+  std::string_view rejected;  // why it never came to a handler; empty when it did
+};
+using Observer = std::function<void(const RequestRecord&)>;
+
+struct BodyLimits {
+  uint64_t max_bytes = uint64_t{64} << 20;           // as it comes
+  uint64_t max_decoded_bytes = uint64_t{256} << 20;  // unpacked
+};
+
+class Dispatcher {
+ public:
+  Dispatcher(const Routes& routes, Admit admit, Observer observer, BodyLimits limits);
+
+  // A request that may go on to its handler.
+  struct Admission {
+    const Endpoint* endpoint = nullptr;
+    Caller caller;
+    Fields path_fields;
+  };
+  struct Refusal {
+    HttpResponse response;
+    std::string_view reason;  // for metrics
+    std::string_view route;   // empty when there is none
+    Caller caller;
+  };
+  // From the head alone, so that nobody without a right to it makes us read a body. `only_paths`:
+  // all other paths do not exist; empty = no bound.
+  std::variant<Admission, Refusal> admit(const HttpRequest& head,
+                                         const std::vector<std::string>& segments,
+                                         const std::string& address,
+                                         const std::vector<std::string>& only_paths) const;
+
+  // Runs the handler; on a worker thread. `lease` covers request.body, and grows with what is
+  // unpacked.
+  HttpResponse run(const Admission& admission, HttpRequest& request,
+                   MemoryBudget::Lease& lease) const;
+
+  const Router& router() const { return router_; }
+  const BodyLimits& limits() const { return limits_; }
+  Result<Caller> admit_rpc(const Credentials& credentials, Scope scope) const {
+    return admit_(credentials, scope);
+  }
+  void observe(const RequestRecord& record) const {
+    if (observer_) observer_(record);
+  }
+
+ private:
+  Router router_;
+  Admit admit_;
+  Observer observer_;
+  BodyLimits limits_;
+};
+
+// Undoes the coding ("gzip", "zstd", "identity" or empty), growing the lease before memory is
+// taken. kUnsupported, kLimit, kTooMany when the budget is used up, kInvalidInput.
+Result<std::string> decode_body(std::string body, std::string_view coding, uint64_t max_bytes,
+                                MemoryBudget::Lease& lease);
+bool is_known_coding(std::string_view coding);
+
+// gzip, when the client takes it and it pays.
+void compress_response(std::string_view accept_encoding, HttpResponse& response);
+
+// Of an answer to a browser: nothing from elsewhere, nothing guessed. Headers that the handler set
+// itself stay.
+void add_security_headers(HttpResponse& response);
+
+// 429 and 503 say when to come back.
+HttpResponse busy_response(const Error& error);
+
+}  // namespace vesta::server

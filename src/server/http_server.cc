@@ -1,0 +1,337 @@
+#include "server/http_server.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <condition_variable>
+#include <optional>
+#include <thread>
+#include <unordered_set>
+
+#include "server/http_session.h"
+
+namespace vesta::server {
+namespace {
+
+namespace net = boost::asio;
+using tcp = net::ip::tcp;
+using error_code = boost::system::error_code;
+using Acceptor = net::basic_socket_acceptor<tcp, net::io_context::executor_type>;
+using Socket = net::basic_stream_socket<tcp, net::io_context::executor_type>;
+using Timer = net::basic_waitable_timer<std::chrono::steady_clock,
+                                        net::wait_traits<std::chrono::steady_clock>,
+                                        net::io_context::executor_type>;
+
+constexpr int kBacklog = 4096;
+constexpr uint64_t kMaxRefusing = 1000;
+// Files that the rest of the process needs, whatever clients do.
+constexpr size_t kReservedFiles = 512;
+constexpr auto kAcceptPause = std::chrono::milliseconds(100);
+
+// One thread, its event loop, and the connections that live on it.
+struct IoThread {
+  net::io_context io{1};
+  net::executor_work_guard<net::io_context::executor_type> work{io.get_executor()};
+  std::unordered_set<HttpSession*> sessions;  // touched on the thread alone
+  std::thread thread;
+};
+
+struct Listener {
+  Listener(net::io_context& io, std::vector<std::string> paths)
+      : acceptor(io), pause(io), only_paths(std::move(paths)) {}
+  Acceptor acceptor;
+  Timer pause;
+  const std::vector<std::string> only_paths;
+};
+
+// As many as the process may open, after it has asked for all that it may have.
+size_t connection_cap(size_t wanted) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
+  if (limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+  }
+  const size_t files = limit.rlim_cur;
+  const size_t usable = files > 2 * kReservedFiles ? files - kReservedFiles : files / 2;
+  return std::min(wanted, usable);
+}
+
+std::string address_text(const net::ip::address& address) {
+  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+    return net::ip::make_address_v4(net::ip::v4_mapped, address.to_v6()).to_string();
+  }
+  return address.to_string();
+}
+
+}  // namespace
+
+struct HttpServer::Parts {
+  Parts(const HttpServerOptions& options, const Dispatcher& dispatcher, WorkerPool& worker_pool,
+        MemoryBudget& budget, Log& logger)
+      : environment{dispatcher, worker_pool, budget, options.limits},
+        pool(worker_pool),
+        log(logger),
+        max_connections(connection_cap(options.limits.max_connections)),
+        tls_interval(options.tls.check_interval) {
+    const size_t count = std::max<size_t>(1, options.io_threads);
+    for (size_t i = 0; i < count; ++i) threads.push_back(std::make_unique<IoThread>());
+  }
+
+  Status listen(const HttpListener& wanted);
+  void accept(Listener& listener);
+  void take(Listener& listener, Socket socket);
+  void watch_certificate();
+  void run();
+  void stop(std::chrono::milliseconds grace);
+
+  HttpEnvironment environment;
+  WorkerPool& pool;
+  Log& log;
+  const size_t max_connections;
+  const std::chrono::milliseconds tls_interval;
+  std::unique_ptr<TlsContext> tls;
+  std::atomic<uint64_t> tls_reloads = 0;
+  std::atomic<uint64_t> tls_reload_failures = 0;
+  std::string tls_problem;  // touched by the one reload that runs at a time
+  std::vector<std::unique_ptr<IoThread>> threads;
+  std::optional<Timer> tls_timer;
+  std::vector<std::unique_ptr<Listener>> listeners;  // on the first thread
+  std::vector<ListenAddress> addresses;
+  size_t next_thread = 0;  // touched on the first thread
+  std::mutex ended_lock;
+  std::condition_variable ended;  // a connection was closed, or a reload is over
+  bool reloading = false;         // guarded by ended_lock
+  bool stopped = false;
+};
+
+Status HttpServer::Parts::listen(const HttpListener& wanted) {
+  auto listener = std::make_unique<Listener>(threads[0]->io, wanted.only_paths);
+  error_code error;
+  const auto address = net::ip::make_address(wanted.address.ip, error);
+  const tcp::endpoint endpoint(address, wanted.address.port);
+  if (!error) listener->acceptor.open(endpoint.protocol(), error);
+  if (!error) listener->acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error && address.is_v6()) {
+    listener->acceptor.set_option(net::ip::v6_only(!wanted.address.every_address), error);
+  }
+  if (!error) listener->acceptor.bind(endpoint, error);
+  if (!error) listener->acceptor.listen(kBacklog, error);
+  if (error) {
+    Error problem{ErrorCode::kIo,
+                  fmt::format("cannot listen on {}: {}", wanted.address.text(), error.message()),
+                  {}};
+    if (error == net::error::address_in_use) {
+      problem.hint = "another program listens there; choose another port, or 0 for a free one";
+    } else if (error == net::error::access_denied) {
+      problem.hint = "ports below 1024 need CAP_NET_BIND_SERVICE";
+    }
+    return problem;
+  }
+  ListenAddress bound = wanted.address;
+  bound.port = listener->acceptor.local_endpoint(error).port();
+  addresses.push_back(std::move(bound));
+  listeners.push_back(std::move(listener));
+  return {};
+}
+
+void HttpServer::Parts::accept(Listener& listener) {
+  IoThread& target = *threads[next_thread];
+  next_thread = (next_thread + 1) % threads.size();
+  listener.acceptor.async_accept(
+      target.io.get_executor(), [this, &listener](const error_code& error, Socket socket) {
+        if (!listener.acceptor.is_open()) return;
+        if (!error) {
+          take(listener, std::move(socket));
+          return accept(listener);
+        }
+        // Out of files, most likely. Trying again at once would only burn the CPU.
+        listener.pause.expires_after(kAcceptPause);
+        listener.pause.async_wait([this, &listener](const error_code& cancelled) {
+          if (!cancelled && listener.acceptor.is_open()) accept(listener);
+        });
+      });
+}
+
+void HttpServer::Parts::take(Listener& listener, Socket socket) {
+  HttpCounters& counters = environment.counters;
+  error_code error;
+  const auto peer = socket.remote_endpoint(error);
+  if (error) return;  // gone already
+  const bool refuse = counters.connections >= max_connections;
+  if (refuse) {
+    ++counters.refused;
+    if (counters.refusing >= kMaxRefusing) return;
+    ++counters.refusing;
+  } else {
+    ++counters.accepted;
+    ++counters.connections;
+  }
+  const auto executor = socket.get_executor();
+  IoThread& owner =
+      **std::ranges::find_if(threads, [&](const auto& t) { return &t->io == &executor.context(); });
+  const bool is_ipv6 = socket.local_endpoint(error).protocol() == tcp::v6();
+  const int fd = socket.release(error);
+  if (error) {
+    --(refuse ? counters.refusing : counters.connections);
+    return;
+  }
+  net::post(executor, [this, &owner, &listener, fd, is_ipv6, refuse,
+                       address = address_text(peer.address())]() mutable {
+    HttpConnection connection{
+        owner.io, fd, is_ipv6, std::move(address), listener.only_paths, {}, refuse, {}};
+    if (tls != nullptr) connection.tls = tls->current();
+    connection.on_end = [this, &owner, refuse](HttpSession* session) {
+      if (owner.sessions.erase(session) == 0) return;
+      --(refuse ? environment.counters.refusing : environment.counters.connections);
+      const std::lock_guard guard(ended_lock);
+      ended.notify_all();
+    };
+    const auto session = make_http_session(environment, std::move(connection));
+    owner.sessions.insert(session.get());
+    session->begin();
+  });
+}
+
+void HttpServer::Parts::watch_certificate() {
+  tls_timer->expires_after(tls_interval);
+  tls_timer->async_wait([this](const error_code& cancelled) {
+    if (cancelled || environment.stopping) return;
+    {
+      const std::lock_guard guard(ended_lock);
+      reloading = true;
+    }
+    // Reading files is work for a thread that may block.
+    const bool posted = pool.post(Scope::kNone, [this] {
+      std::string problem;
+      const TlsContext::Change change = tls->reload_if_changed(problem);
+      if (change == TlsContext::Change::kReloaded) {
+        ++tls_reloads;
+        log.info("the TLS certificate has changed and is in use");
+      }
+      if (change == TlsContext::Change::kFailed) ++tls_reload_failures;
+      if (change == TlsContext::Change::kFailed && problem != tls_problem) {
+        log.warn("the TLS certificate has changed but cannot be used; the old one stays",
+                 {{"problem", problem}});
+      }
+      tls_problem = std::move(problem);
+      const std::lock_guard guard(ended_lock);
+      reloading = false;
+      ended.notify_all();
+    });
+    if (!posted) {
+      const std::lock_guard guard(ended_lock);
+      reloading = false;
+    }
+    watch_certificate();
+  });
+}
+
+void HttpServer::Parts::run() {
+  for (const auto& listener : listeners) accept(*listener);
+  if (tls != nullptr) {
+    tls_timer.emplace(threads[0]->io);
+    watch_certificate();
+  }
+  for (const auto& thread : threads) {
+    thread->thread = std::thread([io = &thread->io] { io->run(); });
+  }
+}
+
+void HttpServer::Parts::stop(std::chrono::milliseconds grace) {
+  if (stopped) return;
+  stopped = true;
+  environment.stopping = true;
+  const auto each_session = [this](void (HttpSession::*action)()) {
+    for (const auto& thread : threads) {
+      net::post(thread->io, [owner = thread.get(), action] {
+        // A session that closes takes itself out of the set.
+        const std::vector<HttpSession*> sessions(owner->sessions.begin(), owner->sessions.end());
+        for (HttpSession* session : sessions) {
+          if (owner->sessions.contains(session)) (session->*action)();
+        }
+      });
+    }
+  };
+  net::post(threads[0]->io, [this] {
+    error_code ignored;
+    for (const auto& listener : listeners) {
+      listener->acceptor.close(ignored);
+      listener->pause.cancel();
+    }
+    if (tls_timer) tls_timer->cancel();
+  });
+  each_session(&HttpSession::wind_up);
+  const auto all_gone = [this] {
+    return environment.counters.connections == 0 && environment.counters.refusing == 0 &&
+           !reloading;
+  };
+  {
+    std::unique_lock guard(ended_lock);
+    ended.wait_for(guard, grace, all_gone);
+  }
+  each_session(&HttpSession::close);
+  {
+    std::unique_lock guard(ended_lock);
+    ended.wait_for(guard, std::chrono::seconds(1), all_gone);
+  }
+  for (const auto& thread : threads) {
+    thread->work.reset();
+    thread->io.stop();
+  }
+  for (const auto& thread : threads) {
+    if (thread->thread.joinable()) thread->thread.join();
+  }
+}
+
+HttpServer::HttpServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+HttpServer::~HttpServer() {
+  parts_->stop(std::chrono::milliseconds(0));
+}
+
+Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpServerOptions& options,
+                                                      const Dispatcher& dispatcher,
+                                                      WorkerPool& pool, MemoryBudget& budget,
+                                                      Log& log) {
+  auto parts = std::make_unique<Parts>(options, dispatcher, pool, budget, log);
+  if (options.tls.enabled()) {
+    VESTA_ASSIGN(parts->tls, TlsContext::open(options.tls));
+  }
+  for (const HttpListener& listener : options.listeners) VESTA_TRY(parts->listen(listener));
+  parts->run();
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(parts)));
+}
+
+const std::vector<ListenAddress>& HttpServer::addresses() const {
+  return parts_->addresses;
+}
+
+HttpServerStats HttpServer::stats() const {
+  const HttpCounters& counters = parts_->environment.counters;
+  HttpServerStats stats;
+  stats.connections = counters.connections;
+  stats.accepted = counters.accepted;
+  stats.refused = counters.refused;
+  stats.timeouts = counters.timeouts;
+  stats.malformed = counters.malformed;
+  stats.handshake_failures = counters.handshake_failures;
+  stats.tls_reloads = parts_->tls_reloads;
+  stats.tls_reload_failures = parts_->tls_reload_failures;
+  return stats;
+}
+
+void HttpServer::stop(std::chrono::milliseconds grace) {
+  parts_->stop(grace);
+}
+
+}  // namespace vesta::server

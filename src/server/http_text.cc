@@ -1,0 +1,232 @@
+#include "server/http_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace vesta::server {
+namespace {
+
+constexpr size_t kMaxParameters = 10'000;
+constexpr size_t kMaxSegments = 64;
+constexpr size_t kMaxRequestId = 128;
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+char to_lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](char x, char y) { return to_lower(x) == to_lower(y); });
+}
+
+Error bad_escape(std::string_view where) {
+  return {ErrorCode::kInvalidInput, fmt::format("the {} of the URL has a broken % escape", where),
+          "write a literal % as %25"};
+}
+
+Result<Fields> parse_query(std::string_view text) {
+  Fields fields;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find('&'));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    if (part.empty()) continue;
+    if (fields.size() == kMaxParameters) {
+      return Error{ErrorCode::kInvalidInput,
+                   fmt::format("the URL has more than {} parameters", kMaxParameters),
+                   {}};
+    }
+    const size_t equals = part.find('=');
+    const bool has_value = equals != std::string_view::npos;
+    auto name = percent_decode(part.substr(0, equals), true);
+    auto value = percent_decode(has_value ? part.substr(equals + 1) : std::string_view(), true);
+    if (!name || !value) return bad_escape("query");
+    fields.emplace_back(std::move(*name), std::move(*value));
+  }
+  return fields;
+}
+
+// The weight of one element of a list, in thousandths; 1000 when it has none, 0 when it is broken.
+int weight_of(std::string_view parameters) {
+  const size_t at = parameters.find("q=");
+  if (at == std::string_view::npos) return 1000;
+  const std::string_view text = trim(parameters.substr(at + 2, parameters.find(';', at) - at - 2));
+  if (text.empty() || text.size() > 5 || (text[0] != '0' && text[0] != '1')) return 0;
+  int weight = (text[0] - '0') * 1000;
+  if (text.size() == 1) return weight;
+  if (text[1] != '.') return 0;
+  int unit = 100;
+  for (const char c : text.substr(2)) {
+    if (c < '0' || c > '9') return 0;
+    weight += (c - '0') * unit;
+    unit /= 10;
+  }
+  return std::min(weight, 1000);
+}
+
+}  // namespace
+
+std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '+' && plus_is_space) {
+      out += ' ';
+    } else if (c == '%') {
+      if (i + 2 >= text.size()) return std::nullopt;
+      const int high = hex_digit(text[i + 1]);
+      const int low = hex_digit(text[i + 2]);
+      if (high < 0 || low < 0) return std::nullopt;
+      out += static_cast<char>(high * 16 + low);
+      i += 2;
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::vector<std::string_view> split_path(std::string_view path) {
+  std::vector<std::string_view> segments;
+  if (path.starts_with('/')) path.remove_prefix(1);
+  while (true) {
+    const size_t slash = path.find('/');
+    segments.push_back(path.substr(0, slash));
+    if (slash == std::string_view::npos) return segments;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+Result<Target> parse_target(std::string_view target) {
+  // The absolute form, which proxies send.
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!target.starts_with(scheme)) continue;
+    const size_t path = target.find_first_of("/?", scheme.size());
+    target = path == std::string_view::npos ? "/" : target.substr(path);
+    break;
+  }
+  target = target.substr(0, target.find('#'));
+  const size_t question = target.find('?');
+  const std::string_view path = target.substr(0, question);
+  if (!path.starts_with('/')) {
+    return Error{ErrorCode::kInvalidInput, "the request's target is no path", "it starts with /"};
+  }
+  if (static_cast<size_t>(std::ranges::count(path, '/')) > kMaxSegments) {
+    return Error{ErrorCode::kInvalidInput, "the path of the URL is too deep", {}};
+  }
+  Target out;
+  for (const std::string_view segment : split_path(path)) {
+    auto decoded = percent_decode(segment, false);
+    if (!decoded) return bad_escape("path");
+    if (decoded->find('\0') != std::string::npos) {
+      return Error{ErrorCode::kInvalidInput, "the path of the URL has a zero byte", {}};
+    }
+    out.path += '/';
+    out.path += *decoded;
+    out.segments.push_back(std::move(*decoded));
+  }
+  if (question != std::string_view::npos) {
+    VESTA_ASSIGN(out.query, parse_query(target.substr(question + 1)));
+  }
+  return out;
+}
+
+bool accepts_encoding(std::string_view accept_encoding, std::string_view coding) {
+  int any = 0;
+  while (!accept_encoding.empty()) {
+    const std::string_view element = accept_encoding.substr(0, accept_encoding.find(','));
+    accept_encoding.remove_prefix(std::min(accept_encoding.size(), element.size() + 1));
+    const size_t semicolon = element.find(';');
+    const std::string_view name = trim(element.substr(0, semicolon));
+    const int weight =
+        semicolon == std::string_view::npos ? 1000 : weight_of(element.substr(semicolon + 1));
+    if (equal_ignoring_case(name, coding)) return weight > 0;
+    if (name == "*") any = weight;
+  }
+  return any > 0;
+}
+
+std::optional<std::string> base64_decode(std::string_view text) {
+  static constexpr auto kValues = [] {
+    std::array<signed char, 256> values{};
+    values.fill(-1);
+    constexpr std::string_view kAlphabet =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < kAlphabet.size(); ++i) {
+      values[static_cast<unsigned char>(kAlphabet[i])] = static_cast<signed char>(i);
+    }
+    // The alphabet for URLs is as good.
+    values['-'] = 62;
+    values['_'] = 63;
+    return values;
+  }();
+  for (int padding = 0; padding < 2 && text.ends_with('='); ++padding) text.remove_suffix(1);
+  if (text.size() % 4 == 1) return std::nullopt;
+  std::string out;
+  out.reserve(text.size() * 3 / 4);
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    const int value = kValues[static_cast<unsigned char>(c)];
+    if (value < 0) return std::nullopt;
+    bits = (bits << 6) | static_cast<uint32_t>(value);
+    count += 6;
+    if (count >= 8) {
+      count -= 8;
+      out += static_cast<char>((bits >> count) & 0xFF);
+    }
+  }
+  return out;
+}
+
+std::optional<std::string> secret_of(std::string_view authorization) {
+  authorization = trim(authorization);
+  const size_t space = authorization.find(' ');
+  if (space == std::string_view::npos) return std::nullopt;
+  const std::string_view scheme = authorization.substr(0, space);
+  const std::string_view rest = trim(authorization.substr(space + 1));
+  if (equal_ignoring_case(scheme, "bearer")) return std::string(rest);
+  if (!equal_ignoring_case(scheme, "basic")) return std::nullopt;
+  const auto pair = base64_decode(rest);
+  if (!pair) return std::nullopt;
+  const size_t colon = pair->find(':');
+  if (colon == std::string::npos) return std::nullopt;
+  return pair->substr(colon + 1);
+}
+
+bool is_request_id(std::string_view text) {
+  return !text.empty() && text.size() <= kMaxRequestId && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.' || c == ':';
+  });
+}
+
+std::string header_safe(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  }
+  return out;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), to_lower);
+  return out;
+}
+
+std::string_view trim(std::string_view text) {
+  const size_t start = text.find_first_not_of(" \t");
+  if (start == std::string_view::npos) return {};
+  return text.substr(start, text.find_last_not_of(" \t") - start + 1);
+}
+
+}  // namespace vesta::server

@@ -1,0 +1,49 @@
+// The small grammars of HTTP that every request brings: percent encoding, query strings, lists with
+// weights, credentials, request ids. All of it is the caller's to choose, so nothing is trusted.
+// Pure functions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "server/api.h"
+
+namespace vesta::server {
+
+// Undoes %XX; with `plus_is_space`, also "+". None when an escape is cut off or not hexadecimal.
+std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space);
+
+struct Target {
+  std::string path;                   // decoded
+  std::vector<std::string> segments;  // of the path, decoded one by one, so that %2F splits nothing
+  Fields query;                       // decoded, in order
+};
+// "/a/b%20c?x=1&y" or "http://host/a?x". kInvalidInput with the place that is wrong. "a=1;b=2" is
+// one parameter: only "&" separates.
+Result<Target> parse_target(std::string_view target);
+
+// Segments of "/a/b/": "a", "b", "". Not decoded.
+std::vector<std::string_view> split_path(std::string_view path);
+
+// Whether "gzip;q=0.5, br" lets the answer be of this coding; a weight of 0 forbids it.
+bool accepts_encoding(std::string_view accept_encoding, std::string_view coding);
+
+// What stands after "Bearer ", or as the password of "Basic " (whose user name is ignored, as
+// clients put anything there). None for anything else.
+std::optional<std::string> secret_of(std::string_view authorization);
+
+std::optional<std::string> base64_decode(std::string_view text);
+
+// Short, and of characters that cannot break a log line or a header.
+bool is_request_id(std::string_view text);
+
+// Without what would end a header line: every control character becomes a space.
+std::string header_safe(std::string_view text);
+
+std::string lower_case(std::string_view text);
+std::string_view trim(std::string_view text);
+
+}  // namespace vesta::server

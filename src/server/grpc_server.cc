@@ -131,16 +131,18 @@ class Call final : public grpc::ServerGenericBidiReactor {
       : environment_(environment),
         context_(context),
         lease_(environment.budget),
-        start_(Clock::now()) {
-    caller_.address = peer_address(context.peer());
-    endpoint_ = environment.dispatcher.router().find_rpc(context.method());
+        start_(Clock::now()) {}
+
+  void begin() {
+    caller_.address = peer_address(context_.peer());
+    endpoint_ = environment_.dispatcher.router().find_rpc(context_.method());
     if (endpoint_ == nullptr) {
       return refuse({ErrorCode::kUnsupported,
-                     fmt::format("there is no method {}", header_safe(context.method())),
+                     fmt::format("there is no method {}", header_safe(context_.method())),
                      {}},
                     "not_found");
     }
-    const auto admitted = environment.dispatcher.admit_rpc(
+    const auto admitted = environment_.dispatcher.admit_rpc(
         {metadata("authorization"), metadata("x-scope-orgid"), caller_.address},
         endpoint_->scope());
     if (!admitted) return refuse(admitted.error(), "unauthenticated");
@@ -253,7 +255,9 @@ class Service final : public grpc::CallbackGenericService {
   explicit Service(Environment& environment) : environment_(environment) {}
   grpc::ServerGenericBidiReactor* CreateReactor(
       grpc::GenericCallbackServerContext* context) override {
-    return new Call(environment_, *context);
+    auto* call = new Call(environment_, *context);
+    call->begin();
+    return call;
   }
 
  private:

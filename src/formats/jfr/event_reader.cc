@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "base/hex.h"
 #include "formats/common/parse_error.h"
 
 namespace vesta::jfr {
@@ -18,26 +19,6 @@ int64_t saturating_multiply(int64_t a, int64_t b) {
   if (!__builtin_mul_overflow(a, b, &product)) return product;
   return (a < 0) == (b < 0) ? std::numeric_limits<int64_t>::max()
                             : std::numeric_limits<int64_t>::min();
-}
-
-// Bytes of a hexadecimal text of exactly this length; false for anything else.
-bool parse_hex(std::string_view text, std::span<uint8_t> bytes) {
-  if (text.size() != 2 * bytes.size()) return false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    int digit = 0;
-    if (c >= '0' && c <= '9') {
-      digit = c - '0';
-    } else if (c >= 'a' && c <= 'f') {
-      digit = c - 'a' + 10;
-    } else if (c >= 'A' && c <= 'F') {
-      digit = c - 'A' + 10;
-    } else {
-      return false;
-    }
-    bytes[i / 2] = static_cast<uint8_t>(bytes[i / 2] << 4 | digit);
-  }
-  return true;
 }
 
 // "17.0.9+9" of "OpenJDK 64-Bit Server VM (17.0.9+9) for linux-amd64 JRE (17.0.9+9), built on …".

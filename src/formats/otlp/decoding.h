@@ -41,6 +41,11 @@ class Decoding {
 
   bool failed() const { return failed_; }
   Error take_error() { return std::move(error_); }
+  // The error, and reading may go on with a part that does not depend on the one that failed.
+  Error recover() {
+    failed_ = false;
+    return std::exchange(error_, Error());
+  }
 
   // Always false. `field` is added to the place in the message.
   bool fail(size_t offset, std::string_view field, std::string_view what,
@@ -100,6 +105,7 @@ class Decoding {
   uint64_t replaced_utf8 = 0;
   uint64_t truncated_names = 0;
   uint64_t dropped_units = 0;
+  uint64_t original_payloads = 0;
 
   // Names the part of the message being read, for as long as it lives.
   class Part {

@@ -27,10 +27,24 @@ bool looks_like_otlp_json(std::string_view bytes) {
          (has_member(bytes, "\"resourceProfiles\"") || has_member(bytes, "\"resource_profiles\""));
 }
 
-Result<ProfileBatch> read_otlp_json(std::string_view bytes, const ReadOptions& options) {
+namespace {
+
+Result<ProfileBatch> read_json(std::string_view bytes, const ReadOptions& options,
+                               OtlpOutcome* outcome) {
   VESTA_TRY(check_input_size("OTLP JSON", bytes, options.max_decoded_bytes));
   VESTA_ASSIGN(const std::string message, otlp::json_to_protobuf(bytes));
-  return otlp::read_transcoded(message, options);
+  return otlp::read_transcoded(message, options, outcome);
+}
+
+}  // namespace
+
+Result<ProfileBatch> read_otlp_json(std::string_view bytes, const ReadOptions& options) {
+  return read_json(bytes, options, nullptr);
+}
+
+Result<ProfileBatch> read_otlp_json_partly(std::string_view bytes, const ReadOptions& options,
+                                           OtlpOutcome& outcome) {
+  return read_json(bytes, options, &outcome);
 }
 
 }  // namespace vesta

@@ -112,8 +112,11 @@ bool ProfileReader::read_renumbered(WireReader& message, Profile& profile,
   std::string_view payload;
   if (field == layout_.profile_payload_format)
     return decoding_.bytes(message, "original_payload_format", payload);
-  if (field == layout_.profile_payload)
-    return decoding_.bytes(message, "original_payload", payload);
+  if (field == layout_.profile_payload) {
+    if (!decoding_.bytes(message, "original_payload", payload)) return false;
+    decoding_.original_payloads += payload.empty() ? 0 : 1;
+    return true;
+  }
   message.skip();
   return true;
 }

@@ -20,12 +20,15 @@ struct Scope {
 
 class MessageReader {
  public:
-  MessageReader(std::string_view bytes, const ReadOptions& options, bool from_json)
-      : bytes_(bytes), decoding_(options, batch_.dictionary, from_json) {}
+  // Without an outcome, one bad profile is an error of the whole.
+  MessageReader(std::string_view bytes, const ReadOptions& options, bool from_json,
+                OtlpOutcome* outcome)
+      : bytes_(bytes), decoding_(options, batch_.dictionary, from_json), outcome_(outcome) {}
 
   Result<ProfileBatch> read() {
     if (!read_all() || decoding_.failed()) return decoding_.take_error();
     count_losses();
+    if (outcome_ != nullptr) outcome_->original_payloads = decoding_.original_payloads;
     return std::move(batch_);
   }
 
@@ -202,16 +205,22 @@ class MessageReader {
       }
     }
     std::vector<Profile> profiles;
+    size_t position = 0;
     while (message.next()) {
       if (message.field() != 2) {
         message.skip();
         continue;
       }
-      const Decoding::Part part(decoding_, "profiles", profiles.size());
+      const Decoding::Part part(decoding_, "profiles", position++);
       WireReader inner;
-      if (!decoding_.message(message, "", inner) ||
-          !reader.read(inner, scope.labels, profiles.emplace_back()))
-        return false;
+      if (!decoding_.message(message, "", inner)) return false;
+      if (outcome_ != nullptr) ++outcome_->profiles;
+      if (reader.read(inner, scope.labels, profiles.emplace_back()) && !decoding_.failed())
+        continue;
+      if (outcome_ == nullptr) return false;
+      profiles.pop_back();
+      Error problem = decoding_.recover();
+      if (outcome_->rejected++ == 0) outcome_->first_problem = std::move(problem);
     }
     if (!decoding_.well_formed(message)) return false;
     join_sample_types(batch_.dictionary, scope.sample_type_order, scope.default_sample_type,
@@ -235,6 +244,7 @@ class MessageReader {
   std::string_view bytes_;
   ProfileBatch batch_;
   Decoding decoding_;
+  OtlpOutcome* outcome_;
 };
 
 // A ResourceProfiles has nothing but lengths-and-bytes, and scopes inside; pprof's ValueType, which
@@ -280,8 +290,9 @@ bool is_profile_without_dictionary(WireReader profile) {
 
 }  // namespace
 
-Result<ProfileBatch> read_transcoded(std::string_view bytes, const ReadOptions& options) {
-  return MessageReader(bytes, options, true).read();
+Result<ProfileBatch> read_transcoded(std::string_view bytes, const ReadOptions& options,
+                                     OtlpOutcome* outcome) {
+  return MessageReader(bytes, options, true, outcome).read();
 }
 
 }  // namespace otlp
@@ -308,13 +319,27 @@ bool looks_like_otlp(std::string_view bytes) {
   return has_dictionary || otlp::is_profile_without_dictionary(first_profile);
 }
 
-Result<ProfileBatch> read_otlp(std::string_view bytes, const ReadOptions& options) {
+namespace {
+
+Result<ProfileBatch> read_message(std::string_view bytes, const ReadOptions& options,
+                                  OtlpOutcome* outcome) {
   VESTA_TRY(check_input_size("OTLP", bytes, options.max_decoded_bytes));
   if (bytes.empty()) {
     return parse_error("OTLP", 0, "the input is empty",
                        "an OTLP message with no profile still has a dictionary");
   }
-  return otlp::MessageReader(bytes, options, false).read();
+  return otlp::MessageReader(bytes, options, false, outcome).read();
+}
+
+}  // namespace
+
+Result<ProfileBatch> read_otlp(std::string_view bytes, const ReadOptions& options) {
+  return read_message(bytes, options, nullptr);
+}
+
+Result<ProfileBatch> read_otlp_partly(std::string_view bytes, const ReadOptions& options,
+                                      OtlpOutcome& outcome) {
+  return read_message(bytes, options, &outcome);
 }
 
 }  // namespace vesta

@@ -18,10 +18,25 @@ bool looks_like_otlp_json(std::string_view bytes);
 Result<ProfileBatch> read_otlp(std::string_view bytes, const ReadOptions& options);
 Result<ProfileBatch> read_otlp_json(std::string_view bytes, const ReadOptions& options);
 
+// What became of a message that was not taken as a whole.
+struct OtlpOutcome {
+  uint64_t profiles = 0;  // all that are in the message
+  uint64_t rejected = 0;
+  Error first_problem;             // of the rejected ones
+  uint64_t original_payloads = 0;  // were there and are not kept
+};
+
+// As above, but a profile that is wrong in itself is left out and told of, and the others are read.
+Result<ProfileBatch> read_otlp_partly(std::string_view bytes, const ReadOptions& options,
+                                      OtlpOutcome& outcome);
+Result<ProfileBatch> read_otlp_json_partly(std::string_view bytes, const ReadOptions& options,
+                                           OtlpOutcome& outcome);
+
 namespace otlp {
 
 // Reads protobuf that was made from JSON: field numbers are known, errors name fields only.
-Result<ProfileBatch> read_transcoded(std::string_view bytes, const ReadOptions& options);
+Result<ProfileBatch> read_transcoded(std::string_view bytes, const ReadOptions& options,
+                                     OtlpOutcome* outcome = nullptr);
 
 }  // namespace otlp
 }  // namespace vesta

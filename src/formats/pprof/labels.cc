@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/hash.h"
+#include "base/hex.h"
 #include "base/table_hash.h"
 #include "formats/common/parse_error.h"
 #include "formats/pprof/fields.h"
@@ -21,27 +22,6 @@ constexpr size_t kRecentSets = 4096;  // a power of two
 
 auto label_order(const Label& l) {
   return std::tuple(l.key, l.kind, l.text, l.number, l.unit);
-}
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-// Leaves `out` alone unless the text is exactly its bytes in hexadecimal.
-template <size_t N>
-void parse_hex(std::string_view text, std::array<uint8_t, N>& out) {
-  if (text.size() != 2 * N) return;
-  std::array<uint8_t, N> bytes{};
-  for (size_t i = 0; i < N; ++i) {
-    const int high = hex_digit(text[2 * i]);
-    const int low = hex_digit(text[2 * i + 1]);
-    if (high < 0 || low < 0) return;
-    bytes[i] = static_cast<uint8_t>(high << 4 | low);
-  }
-  out = bytes;
 }
 
 }  // namespace

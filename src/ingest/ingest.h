@@ -1,0 +1,82 @@
+// Between protocols and the store: profiles come in as clients send them, are made uniform once
+// (labels, types, times, deltas, limits), written, and only then acknowledged. Refers to the
+// engine, which must outlive it. Any thread may write.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "formats/common/read_options.h"
+#include "ingest/byte_rate.h"
+#include "ingest/counters.h"
+#include "ingest/delta_store.h"
+#include "ingest/ingest_hints.h"
+#include "ingest/limits.h"
+#include "profile/profile.h"
+#include "store/engine.h"
+
+namespace vesta {
+
+struct IngestOptions {
+  TenantLimits limits;
+  std::map<std::string, TenantLimits, std::less<>> tenant_limits;  // instead of `limits`
+  uint64_t max_delta_bytes = uint64_t{64} << 20;  // last readings of cumulative profiles
+  bool keep_timestamps = false;                   // of each sample, where the format has them
+  bool collapse_go_generics = false;              // "F[go.shape.int]" is "F[...]"
+  std::function<int64_t()> now_ns;                // Unix time; the system's clock when empty
+};
+
+struct IngestReceipt {
+  WriteReceipt stored;
+  uint64_t rejected_profiles = 0;
+  std::vector<Error> problems;  // of rejected profiles, the first few
+};
+
+class Ingest {
+ public:
+  Ingest(Engine& engine, IngestOptions options);
+
+  // kInvalidInput names the field that is wrong; kLimit for too much at once, kTooMany for too much
+  // lately (retry_after_s() says when), and whatever the engine says.
+  Result<IngestReceipt> write(std::string_view tenant, ProfileBatch batch,
+                              const IngestHints& hints);
+  // After writes that were not durable.
+  Status flush() { return engine_.flush(); }
+
+  const TenantLimits& limits(std::string_view tenant) const;
+  // What readers may take in for the tenant.
+  ReadOptions read_options(std::string_view tenant) const;
+  int64_t retry_after_s(std::string_view tenant) const { return rate_.retry_after_s(tenant); }
+  int64_t now_ns() const;
+
+  IngestCounters& counters() { return counters_; }
+  uint64_t delta_bytes() const { return deltas_.byte_size(); }
+
+ private:
+  struct Passage;
+  struct SeriesCount {
+    uint64_t series = 0;
+    int64_t time_ns = 0;
+  };
+
+  Status normalise(Passage& passage);
+  void subtract_last_reading(Passage& passage);
+  Status split(Passage& passage);
+  Status check_series_count(const Passage& passage);
+
+  Engine& engine_;
+  const IngestOptions options_;
+  IngestCounters counters_;
+  ByteRate rate_;
+  DeltaStore deltas_;
+  std::mutex series_mutex_;
+  std::map<std::string, SeriesCount, std::less<>> series_counts_;  // guarded by series_mutex_
+};
+
+}  // namespace vesta

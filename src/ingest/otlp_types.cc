@@ -1,0 +1,35 @@
+#include "ingest/otlp_types.h"
+
+#include "ingest/profile_types.h"
+#include "profile/transform.h"
+
+namespace vesta {
+
+void name_otlp_types(ProfileBatch& batch) {
+  Dictionary& dictionary = batch.dictionary;
+  for (Profile& profile : batch.profiles) {
+    if (profile.sample_types.empty() || !dictionary.string(profile.name).empty()) continue;
+    // Joined types came from one pprof, whose names are what they should be.
+    if (profile.sample_types.size() > 1) continue;
+    const SampleType& type = profile.sample_types.front();
+    const std::string_view name = dictionary.string(type.type);
+    const std::string_view unit = dictionary.string(type.unit);
+    const std::string_view period = dictionary.string(profile.period_type.type);
+    if (name == "samples" && unit == "count" && period == "cpu" &&
+        dictionary.string(profile.period_type.unit) == "nanoseconds" && profile.period > 0) {
+      scale(profile, 0, static_cast<double>(profile.period));
+      set_type(dictionary, profile, {"process_cpu", "cpu", "nanoseconds", "cpu", "nanoseconds"});
+    } else if (name == "cpu" && unit == "nanoseconds") {
+      profile.name = dictionary.strings.add("process_cpu");
+    } else if (name == "off_cpu") {
+      profile.name = dictionary.strings.add("off_cpu");
+    } else {
+      // A guess that only repeats the type says less than the period does.
+      std::string family = guess_family(dictionary, profile);
+      if (family == name && !period.empty()) family = period;
+      profile.name = dictionary.strings.add(family);
+    }
+  }
+}
+
+}  // namespace vesta

@@ -25,8 +25,8 @@ constexpr uint64_t kLeastRoom = uint64_t{1} << 20;
 
 bool has_header(const HttpResponse& response, std::string_view name) {
   const std::string wanted = lower_case(name);
-  return std::ranges::any_of(
-      response.headers, [&](const auto& field) { return lower_case(field.first) == wanted; });
+  return std::ranges::any_of(response.headers,
+                             [&](const auto& field) { return lower_case(field.first) == wanted; });
 }
 
 HttpResponse not_found(std::string_view path) {
@@ -45,6 +45,13 @@ HttpResponse call(const Endpoint& endpoint, const HttpRequest& request, const Ca
   }
 }
 
+// A page of another site that the user's browser has open could otherwise write to a server on the
+// same machine, which asks nobody for a token. Browsers say so themselves.
+bool is_cross_site_write(const HttpRequest& head) {
+  return head.method != "GET" && head.method != "HEAD" &&
+         head.header("sec-fetch-site") == "cross-site";
+}
+
 std::string_view refusal_reason(ErrorCode code) {
   if (code == ErrorCode::kUnauthenticated) return "unauthenticated";
   return code == ErrorCode::kPermission ? "forbidden" : "bad_tenant";
@@ -52,7 +59,7 @@ std::string_view refusal_reason(ErrorCode code) {
 
 }  // namespace
 
-Dispatcher::Dispatcher(const Routes& routes, Admit admit, Observer observer, BodyLimits limits)
+Dispatcher::Dispatcher(const Routes& routes, Admit admit, Observer observer, RequestLimits limits)
     : router_(routes), admit_(std::move(admit)), observer_(std::move(observer)), limits_(limits) {}
 
 std::variant<Dispatcher::Admission, Dispatcher::Refusal> Dispatcher::admit(
@@ -77,9 +84,8 @@ std::variant<Dispatcher::Admission, Dispatcher::Refusal> Dispatcher::admit(
     return Refusal{std::move(response), "method", {}, nobody};
   }
   const Endpoint& endpoint = *match.endpoint;
-  auto caller =
-      admit_({head.header("authorization"), head.header("x-scope-orgid"), address},
-             endpoint.scope());
+  auto caller = admit_caller({head.header("authorization"), head.header("x-scope-orgid"), address},
+                             endpoint.scope());
   if (!caller) {
     HttpResponse response = error_response(caller.error());
     if (response.status == 401) {
@@ -87,6 +93,12 @@ std::variant<Dispatcher::Admission, Dispatcher::Refusal> Dispatcher::admit(
     }
     return Refusal{std::move(response), refusal_reason(caller.error().code), endpoint.pattern(),
                    nobody};
+  }
+  if (is_cross_site_write(head)) {
+    return Refusal{
+        error_response(
+            {ErrorCode::kPermission, "a page of another site may not change anything here", {}}),
+        "cross_site", endpoint.pattern(), std::move(*caller)};
   }
   if (!is_known_coding(head.header("content-encoding"))) {
     HttpResponse response = error_response(
@@ -98,6 +110,12 @@ std::variant<Dispatcher::Admission, Dispatcher::Refusal> Dispatcher::admit(
     return Refusal{std::move(response), "coding", endpoint.pattern(), std::move(*caller)};
   }
   return Admission{&endpoint, std::move(*caller), std::move(match.path_fields)};
+}
+
+Result<Caller> Dispatcher::admit_caller(const Credentials& credentials, Scope scope) const {
+  VESTA_ASSIGN(Caller caller, admit_(credentials, scope));
+  caller.deadline = std::chrono::steady_clock::now() + limits_.timeout;
+  return caller;
 }
 
 HttpResponse Dispatcher::run(const Admission& admission, HttpRequest& request,

@@ -42,14 +42,16 @@ struct RequestRecord {
 };
 using Observer = std::function<void(const RequestRecord&)>;
 
-struct BodyLimits {
+struct RequestLimits {
   uint64_t max_bytes = uint64_t{64} << 20;           // as it comes
   uint64_t max_decoded_bytes = uint64_t{256} << 20;  // unpacked
+  // From the head on; handlers see it as the caller's deadline.
+  std::chrono::nanoseconds timeout = std::chrono::seconds(60);
 };
 
 class Dispatcher {
  public:
-  Dispatcher(const Routes& routes, Admit admit, Observer observer, BodyLimits limits);
+  Dispatcher(const Routes& routes, Admit admit, Observer observer, RequestLimits limits);
 
   // A request that may go on to its handler.
   struct Admission {
@@ -76,10 +78,8 @@ class Dispatcher {
                    MemoryBudget::Lease& lease) const;
 
   const Router& router() const { return router_; }
-  const BodyLimits& limits() const { return limits_; }
-  Result<Caller> admit_rpc(const Credentials& credentials, Scope scope) const {
-    return admit_(credentials, scope);
-  }
+  const RequestLimits& limits() const { return limits_; }
+  Result<Caller> admit_caller(const Credentials& credentials, Scope scope) const;
   void observe(const RequestRecord& record) const {
     if (observer_) observer_(record);
   }
@@ -88,7 +88,7 @@ class Dispatcher {
   Router router_;
   Admit admit_;
   Observer observer_;
-  BodyLimits limits_;
+  RequestLimits limits_;
 };
 
 // Undoes the coding ("gzip", "zstd", "identity" or empty), growing the lease before memory is

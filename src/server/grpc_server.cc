@@ -10,7 +10,7 @@
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/security/tls_certificate_provider.h>
 
-#include <atomic>
+#include <algorithm>
 #include <exception>
 #include <vector>
 
@@ -142,7 +142,7 @@ class Call final : public grpc::ServerGenericBidiReactor {
                      {}},
                     "not_found");
     }
-    const auto admitted = environment_.dispatcher.admit_rpc(
+    const auto admitted = environment_.dispatcher.admit_caller(
         {metadata("authorization"), metadata("x-scope-orgid"), caller_.address},
         endpoint_->scope());
     if (!admitted) return refuse(admitted.error(), "unauthenticated");
@@ -199,7 +199,9 @@ class Call final : public grpc::ServerGenericBidiReactor {
                                      std::string(value.data(), value.size()));
       }
       const auto left = context_.deadline() - std::chrono::system_clock::now();
-      if (left < std::chrono::hours(24)) caller_.deadline = Clock::now() + left;
+      if (left < std::chrono::hours(24)) {
+        caller_.deadline = std::min(caller_.deadline, Clock::now() + left);
+      }
       return endpoint_->rpc->handler(message, caller_);
     } catch (const std::bad_alloc&) {
       return Error{ErrorCode::kUnavailable, "out of memory", "try again, or ask for less"};
@@ -326,7 +328,8 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcServerOptions& o
   builder.SetResourceQuota(quota);
   parts->server = builder.BuildAndStart();
   if (parts->server == nullptr || port == 0) {
-    return Error{ErrorCode::kIo, fmt::format("cannot listen on {} for gRPC", options.address.text()),
+    return Error{ErrorCode::kIo,
+                 fmt::format("cannot listen on {} for gRPC", options.address.text()),
                  "another program may listen there; choose another port, or 0 for a free one"};
   }
   if (auto* health = parts->server->GetHealthCheckService()) health->SetServingStatus(true);

@@ -40,7 +40,8 @@ class Client {
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(-1);
     arguments.SetInt("grpc.use_local_subchannel_pool", 1);
-    channel_ = grpc::CreateCustomChannel("localhost:" + std::to_string(port), credentials, arguments);
+    channel_ =
+        grpc::CreateCustomChannel("localhost:" + std::to_string(port), credentials, arguments);
   }
   explicit Client(uint16_t port) : Client(port, grpc::InsecureChannelCredentials()) {}
 
@@ -132,7 +133,7 @@ class GrpcServerTest : public ::testing::Test {
   Routes routes_;
   testing::Gate gate_;
   GrpcServerOptions options_;
-  BodyLimits limits_;
+  RequestLimits limits_;
   MemoryBudget budget_{uint64_t{512} << 20};
   Log log_{nullptr, LogFormat::kText, LogLevel::kInfo};
   std::unique_ptr<WorkerPool> pool_;
@@ -165,9 +166,9 @@ TEST_F(GrpcServerTest, MetadataSaysWhoCalls) {
   Client client(port());
   EXPECT_EQ(client.call("/test.Service/Who", "", {{"x-scope-orgid", "a"}, {"x-extra", "b"}}).body,
             "a 127.0.0.1 b");
-  EXPECT_EQ(client.call("/test.Service/Who", "", {{"authorization", "Bearer wrong"}})
-                .status.error_code(),
-            grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(
+      client.call("/test.Service/Who", "", {{"authorization", "Bearer wrong"}}).status.error_code(),
+      grpc::StatusCode::UNAUTHENTICATED);
 }
 
 TEST_F(GrpcServerTest, ErrorsHaveTheirCodeAndHint) {

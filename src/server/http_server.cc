@@ -187,8 +187,8 @@ void HttpServer::Parts::take(Listener& listener, Socket socket) {
   }
   net::post(executor, [this, &owner, &listener, fd, is_ipv6, refuse,
                        address = address_text(peer.address())]() mutable {
-    HttpConnection connection{
-        owner.io, fd, is_ipv6, std::move(address), listener.only_paths, {}, refuse, {}};
+    HttpConnection connection{owner.io, fd,     is_ipv6, std::move(address), listener.only_paths,
+                              {},       refuse, {}};
     if (tls != nullptr) connection.tls = tls->current();
     connection.on_end = [this, &owner, refuse](HttpSession* session) {
       if (owner.sessions.erase(session) == 0) return;

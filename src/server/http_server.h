@@ -1,6 +1,6 @@
-// HTTP/1.1 on one or several addresses, with TLS or without. Threads of its own move bytes and never
-// block; handlers run on the worker pool. Everything a client may do is bounded: sizes, times,
-// connections, memory. Refers to what it is given, which must outlive it. Thread-safe.
+// HTTP/1.1 on one or several addresses, with TLS or without. Threads of its own move bytes and
+// never block; handlers run on the worker pool. Everything a client may do is bounded: sizes,
+// times, connections, memory. Refers to what it is given, which must outlive it. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -57,7 +57,8 @@ struct HttpServerStats {
 
 class HttpServer {
  public:
-  // Listens when it returns. kIo when an address cannot be had, kInvalidInput for a bad certificate.
+  // Listens when it returns. kIo when an address cannot be had, kInvalidInput for a bad
+  // certificate.
   static Result<std::unique_ptr<HttpServer>> start(const HttpServerOptions& options,
                                                    const Dispatcher& dispatcher, WorkerPool& pool,
                                                    MemoryBudget& budget, Log& log);
@@ -69,8 +70,8 @@ class HttpServer {
   const std::vector<ListenAddress>& addresses() const;
   HttpServerStats stats() const;
 
-  // Accepts nothing more, lets requests in flight end for at most `grace`, then closes what is left.
-  // REQUIRES: the pool still runs, or nothing is in flight.
+  // Accepts nothing more, lets requests in flight end for at most `grace`, then closes what is
+  // left. REQUIRES: the pool still runs, or nothing is in flight.
   void stop(std::chrono::milliseconds grace);
 
  private:

@@ -21,8 +21,8 @@ using std::chrono::milliseconds;
 using testing::Certificates;
 using testing::ClientTls;
 using testing::eventually;
-using testing::HttpClient;
 using ::testing::HasSubstr;
+using testing::HttpClient;
 
 HttpResponse text_response(std::string body) {
   HttpResponse response;
@@ -43,9 +43,8 @@ class HttpServerTest : public ::testing::Test {
     add("GET", "/hello", Scope::kRead, [](const HttpRequest&, const Caller& caller) {
       return text_response("hello " + caller.tenant + " at " + caller.address);
     });
-    add("POST", "/echo", Scope::kWrite, [](const HttpRequest& request, const Caller&) {
-      return text_response(request.body);
-    });
+    add("POST", "/echo", Scope::kWrite,
+        [](const HttpRequest& request, const Caller&) { return text_response(request.body); });
     add("POST", "/size", Scope::kWrite, [](const HttpRequest& request, const Caller&) {
       return text_response(std::to_string(request.body.size()));
     });
@@ -120,7 +119,7 @@ class HttpServerTest : public ::testing::Test {
   Routes routes_;
   testing::Gate gate_;
   HttpServerOptions options_;
-  BodyLimits limits_;
+  RequestLimits limits_;
   WorkerPool::Options pool_options_;
   uint64_t budget_bytes_ = uint64_t{256} << 20;
   std::unique_ptr<MemoryBudget> budget_;
@@ -206,11 +205,14 @@ TEST_F(HttpServerTest, ReadsChunkedAndCompressedBodies) {
   client.send("3\r\nabc\r\n4;x=y\r\ndefg\r\n0\r\n\r\n");
   EXPECT_EQ(client.read_reply()->body, "abcdefg");
   const std::string text(100'000, 'z');
-  EXPECT_EQ(client.request("POST", "/size", "Content-Encoding: gzip\r\n", gzip(text))->body, "100000");
-  EXPECT_EQ(client.request("POST", "/size", "Content-Encoding: zstd\r\n", zstd(text))->body, "100000");
+  EXPECT_EQ(client.request("POST", "/size", "Content-Encoding: gzip\r\n", gzip(text))->body,
+            "100000");
+  EXPECT_EQ(client.request("POST", "/size", "Content-Encoding: zstd\r\n", zstd(text))->body,
+            "100000");
   EXPECT_EQ(client.request("POST", "/size", "Content-Encoding: gzip\r\n", "plain")->status, 400);
-  EXPECT_EQ(client.request("POST", "/size", "Content-Encoding: gzip\r\n",
-                           gzip(text).substr(0, 50))->status, 400);
+  EXPECT_EQ(client.request("POST", "/size", "Content-Encoding: gzip\r\n", gzip(text).substr(0, 50))
+                ->status,
+            400);
   EXPECT_EQ(client.request("POST", "/size", "Content-Encoding: br\r\n", "x")->status, 415);
 }
 
@@ -228,8 +230,10 @@ TEST_F(HttpServerTest, CompressesWhatIsWorthIt) {
   const auto packed = client.get("/text", "Accept-Encoding: br, gzip;q=0.5\r\n");
   EXPECT_EQ(packed->headers.at("content-encoding"), "gzip");
   EXPECT_EQ(gunzip(packed->body, 1 << 20).value(), std::string(10'000, 'a'));
-  EXPECT_EQ(client.get("/text", "Accept-Encoding: gzip;q=0\r\n")->headers.count("content-encoding"), 0U);
-  EXPECT_EQ(client.get("/hello", "Accept-Encoding: gzip\r\n")->headers.count("content-encoding"), 0U);
+  EXPECT_EQ(client.get("/text", "Accept-Encoding: gzip;q=0\r\n")->headers.count("content-encoding"),
+            0U);
+  EXPECT_EQ(client.get("/hello", "Accept-Encoding: gzip\r\n")->headers.count("content-encoding"),
+            0U);
 }
 
 TEST_F(HttpServerTest, RefusesBodiesOverTheLimits) {
@@ -300,12 +304,14 @@ TEST_F(HttpServerTest, RefusesWhatIsNoHttp) {
 TEST_F(HttpServerTest, ContinuesWhenAskedTo) {
   start();
   HttpClient client = connect();
-  client.send("POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+  client.send(
+      "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
   EXPECT_EQ(client.read_reply()->status, 100);
   client.send("abc");
   EXPECT_EQ(client.read_reply()->body, "abc");
   // Whoever may not, or sends too much, hears it before sending anything.
-  client.send("POST /nowhere HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+  client.send(
+      "POST /nowhere HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
   EXPECT_EQ(client.read_reply()->status, 404);
   EXPECT_EQ(connect().get("/hello", "Expect: tea\r\n")->status, 417);
 }
@@ -313,12 +319,22 @@ TEST_F(HttpServerTest, ContinuesWhenAskedTo) {
 TEST_F(HttpServerTest, ReadsNoBodyOfStrangers) {
   start();
   HttpClient client = connect();
-  client.send("POST /echo HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer wrong\r\nContent-Length: 9999999\r\n\r\n");
+  client.send(
+      "POST /echo HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer wrong\r\nContent-Length: "
+      "9999999\r\n\r\n");
   const auto reply = client.read_reply();
   EXPECT_EQ(reply->status, 401);
   EXPECT_THAT(reply->headers.at("www-authenticate"), HasSubstr("Bearer"));
   EXPECT_TRUE(client.closed_within(milliseconds(5000)));
   EXPECT_THAT(records(), ::testing::Contains("/echo 401 unauthenticated"));
+}
+
+TEST_F(HttpServerTest, PagesOfOtherSitesChangeNothing) {
+  start();
+  HttpClient client = connect();
+  EXPECT_EQ(client.request("POST", "/echo", "Sec-Fetch-Site: same-origin\r\n", "x")->status, 200);
+  EXPECT_EQ(client.get("/hello", "Sec-Fetch-Site: cross-site\r\n")->status, 200);
+  EXPECT_EQ(client.request("POST", "/echo", "Sec-Fetch-Site: cross-site\r\n", "x")->status, 403);
 }
 
 TEST_F(HttpServerTest, EndsSlowHeads) {

@@ -73,8 +73,8 @@ struct LeasedBody {
    private:
     bool make_room(size_t size) {
       if (size <= body_.bytes.capacity()) return true;
-      size_t room = std::max({size, body_.bytes.capacity() * 2,
-                              std::min<size_t>(expected_, kFirstBodyBlock)});
+      size_t room = std::max(
+          {size, body_.bytes.capacity() * 2, std::min<size_t>(expected_, kFirstBodyBlock)});
       if (expected_ != 0) room = std::max<size_t>(size, std::min<size_t>(room, expected_));
       if (!body_.lease.resize(room)) return false;
       body_.bytes.reserve(room);
@@ -92,8 +92,7 @@ std::string date_text() {
   std::tm parts{};
   ::gmtime_r(&now, &parts);
   std::array<char, 64> text{};
-  const size_t size =
-      std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  const size_t size = std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
   return {text.data(), size};
 }
 
@@ -122,8 +121,11 @@ ReadProblem read_problem(const error_code& error, const HttpLimits& limits, uint
             "try again in a moment"};
   }
   if (error.category() == http::make_error_code(http::error::bad_method).category()) {
-    return {400, "malformed", ErrorCode::kInvalidInput,
-            fmt::format("the request is not HTTP/1.1: {}", error.message()), {}};
+    return {400,
+            "malformed",
+            ErrorCode::kInvalidInput,
+            fmt::format("the request is not HTTP/1.1: {}", error.message()),
+            {}};
   }
   return {};
 }
@@ -131,13 +133,11 @@ ReadProblem read_problem(const error_code& error, const HttpLimits& limits, uint
 template <class Stream>
 class Session final : public HttpSession, public std::enable_shared_from_this<Session<Stream>> {
  public:
-  Session(HttpEnvironment& environment, HttpConnection connection, PlainStream stream)
-    requires std::is_same_v<Stream, PlainStream>
-      : environment_(environment),
-        connection_(std::move(connection)),
-        stream_(std::move(stream)) {}
-  Session(HttpEnvironment& environment, HttpConnection connection, PlainStream stream)
-    requires std::is_same_v<Stream, TlsStream>
+  Session(HttpEnvironment& environment, HttpConnection connection,
+          PlainStream stream) requires std::is_same_v<Stream, PlainStream>
+      : environment_(environment), connection_(std::move(connection)), stream_(std::move(stream)) {}
+  Session(HttpEnvironment& environment, HttpConnection connection,
+          PlainStream stream) requires std::is_same_v<Stream, TlsStream>
       : environment_(environment),
         connection_(std::move(connection)),
         stream_(std::move(stream), *connection_.tls) {}
@@ -233,8 +233,8 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
       return close();
     }
     if (error == http::error::end_of_stream) return finish();  // between requests: all is well
-    const ReadProblem problem = read_problem(error, environment_.limits,
-                                             environment_.dispatcher.limits().max_bytes);
+    const ReadProblem problem =
+        read_problem(error, environment_.limits, environment_.dispatcher.limits().max_bytes);
     if (problem.status == 0 || problem.reason == "malformed") ++environment_.counters.malformed;
     if (problem.status == 0) return close();
     HttpResponse response =
@@ -250,8 +250,8 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     lowest().expires_at(body_start_ + environment_.limits.body_timeout + time_for(bytes_in_));
   }
   std::chrono::milliseconds time_for(uint64_t bytes) const {
-    return std::chrono::milliseconds(bytes * 1000 /
-                                     std::max<uint64_t>(1, environment_.limits.min_bytes_per_second));
+    return std::chrono::milliseconds(
+        bytes * 1000 / std::max<uint64_t>(1, environment_.limits.min_bytes_per_second));
   }
 
   void on_head() {
@@ -267,11 +267,11 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     request_id_ = is_request_id(id) ? std::string(id) : new_request_id();
     if (target_.size() > environment_.limits.max_target_bytes) {
       target_.resize(256);
-      return reject({ErrorCode::kLimit,
-                     fmt::format("the URL is longer than {} bytes",
-                                 environment_.limits.max_target_bytes),
-                     "send a POST where there is one"},
-                    414, "target_size");
+      return reject(
+          {ErrorCode::kLimit,
+           fmt::format("the URL is longer than {} bytes", environment_.limits.max_target_bytes),
+           "send a POST where there is one"},
+          414, "target_size");
     }
     if (message.version() == 11 && !message.count(http::field::host)) {
       return reject({ErrorCode::kInvalidInput, "the request has no Host header", {}}, 400,
@@ -324,15 +324,14 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     body.bytes = {};
     lease_ = std::move(body.lease);
     const Scope scope = admission_->endpoint->scope();
-    const bool queued =
-        environment_.pool.post(scope, [self = this->shared_from_this()]() mutable {
-          HttpResponse response =
-              self->environment_.dispatcher.run(*self->admission_, self->request_, self->lease_);
-          const auto executor = self->lowest().get_executor();
-          net::post(executor, [self = std::move(self), response = std::move(response)]() mutable {
-            if (self->phase_ == Phase::kHandling) self->respond(std::move(response), {});
-          });
-        });
+    const bool queued = environment_.pool.post(scope, [self = this->shared_from_this()]() mutable {
+      HttpResponse response =
+          self->environment_.dispatcher.run(*self->admission_, self->request_, self->lease_);
+      const auto executor = self->lowest().get_executor();
+      net::post(executor, [self = std::move(self), response = std::move(response)]() mutable {
+        if (self->phase_ == Phase::kHandling) self->respond(std::move(response), {});
+      });
+    });
     if (queued) return;
     request_.body = {};
     lease_.resize(0);

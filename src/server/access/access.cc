@@ -51,8 +51,7 @@ Result<Caller> Access::admit(const Credentials& credentials, Scope needed) const
   }
   // A client that names another tenant would be surprised by where its data goes.
   if (rules_.multi_tenant && !credentials.org_id.empty() && credentials.org_id != token->tenant) {
-    return Error{ErrorCode::kPermission,
-                 "the token is of another tenant than X-Scope-OrgID names",
+    return Error{ErrorCode::kPermission, "the token is of another tenant than X-Scope-OrgID names",
                  "leave the header out: the token says which tenant it is"};
   }
   caller.tenant = token->tenant;

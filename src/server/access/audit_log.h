@@ -1,6 +1,6 @@
-// Who read or changed what: one line of JSON per request, in a file that is rotated by size, so that
-// the whole is bounded. Requests only put a line into a bounded queue; a thread of its own writes.
-// When the queue is full, lines are dropped and counted, and the next line says how many.
+// Who read or changed what: one line of JSON per request, in a file that is rotated by size, so
+// that the whole is bounded. Requests only put a line into a bounded queue; a thread of its own
+// writes. When the queue is full, lines are dropped and counted, and the next line says how many.
 // Thread-safe.
 #pragma once
 
@@ -20,7 +20,7 @@
 namespace vesta::server {
 
 struct AuditOptions {
-  std::string path;                               // the newest; older ones are PATH.1, PATH.2 …
+  std::string path;  // the newest; older ones are PATH.1, PATH.2 …
   uint64_t max_file_bytes = uint64_t{16} << 20;
   int files = 5;  // in all
   size_t max_queued = 10'000;

@@ -81,7 +81,8 @@ Result<TokenInfo> read_token(ondemand::object object) {
     }
   }
   VESTA_TRY(check_tenant_id(token.tenant));
-  if (token.scope == Scope::kNone || token.hash == TokenHash{}) return damaged("a field is missing");
+  if (token.scope == Scope::kNone || token.hash == TokenHash{})
+    return damaged("a field is missing");
   token.id = hex(token.hash).substr(0, 12);
   return token;
 }

@@ -67,9 +67,9 @@ bool HttpClient::connected() const {
 
 bool HttpClient::send(std::string_view bytes) {
   while (!bytes.empty()) {
-    const long sent =
-        tls_ != nullptr ? SSL_write(tls_->ssl, bytes.data(), static_cast<int>(bytes.size()))
-                        : ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const long sent = tls_ != nullptr
+                          ? SSL_write(tls_->ssl, bytes.data(), static_cast<int>(bytes.size()))
+                          : ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent <= 0) return false;
     bytes.remove_prefix(static_cast<size_t>(sent));
   }
@@ -144,7 +144,8 @@ std::string HttpClient::peer_certificate_name() const {
 
 std::optional<Reply> HttpClient::request(std::string_view method, std::string_view target,
                                          std::string_view headers, std::string_view body) {
-  std::string text = fmt::format("{} {} HTTP/1.1\r\nHost: localhost\r\n{}", method, target, headers);
+  std::string text =
+      fmt::format("{} {} HTTP/1.1\r\nHost: localhost\r\n{}", method, target, headers);
   if (!body.empty() || method == "POST") text += fmt::format("Content-Length: {}\r\n", body.size());
   text += "\r\n";
   text += body;

@@ -29,8 +29,8 @@ struct ClientTls {
 
 class HttpClient {
  public:
-  explicit HttpClient(uint16_t port);                        // of 127.0.0.1
-  HttpClient(uint16_t port, const ClientTls& tls);           // connected() is false when refused
+  explicit HttpClient(uint16_t port);               // of 127.0.0.1
+  HttpClient(uint16_t port, const ClientTls& tls);  // connected() is false when refused
   ~HttpClient();
   HttpClient(HttpClient&&) noexcept;
 

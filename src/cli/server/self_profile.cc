@@ -1,0 +1,23 @@
+#include "cli/server/self_profile.h"
+
+#include <unistd.h>
+
+#include <thread>
+
+#include "agent/recording/recording.h"
+#include "formats/registry.h"
+#include "unwind/table_cache.h"
+
+namespace vesta::cli {
+
+Result<std::string> profile_this_process(std::chrono::seconds time) {
+  RecordingOptions options;
+  options.pids = {static_cast<uint32_t>(::getpid())};
+  options.cache_folder = UnwindTableCache::default_folder();
+  VESTA_ASSIGN(const std::unique_ptr<Recording> recording, Recording::start(options));
+  std::this_thread::sleep_for(time);
+  VESTA_ASSIGN(const ProfileBatch batch, recording->finish());
+  return encode_for_path(batch, "profile.pb.gz", {});
+}
+
+}  // namespace vesta::cli

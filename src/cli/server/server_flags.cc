@@ -1,0 +1,75 @@
+#include "cli/server/server_flags.h"
+
+#include <array>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "server/config/config_file.h"
+#include "server/config/settings.h"
+
+namespace vesta::cli {
+namespace {
+
+// Flags that set one key each.
+constexpr auto kKeys = std::to_array<std::pair<const char*, std::string_view>>({
+    {"data", "server.data"},
+    {"http", "server.http"},
+    {"grpc", "server.grpc"},
+    {"otlp-http", "server.otlp_http"},
+    {"tls-cert", "tls.cert"},
+    {"tls-key", "tls.key"},
+    {"tls-client-ca", "tls.client_ca"},
+    {"retention", "retention.default"},
+    {"max-disk", "retention.max_bytes"},
+    {"log-level", "log.level"},
+    {"log-format", "log.format"},
+});
+
+}  // namespace
+
+std::vector<Flag> server_place_flags() {
+  return {{"config", 'c', "FILE", "configuration in YAML"},
+          {"data", 'D', "DIR", "where everything is kept (default: vesta-data)"}};
+}
+
+std::vector<Flag> server_run_flags() {
+  std::vector<Flag> flags = server_place_flags();
+  const std::vector<Flag> more = {
+      {"http", 0, "ADDR", "HTTP: UI, APIs, ingest (default: 127.0.0.1:4040; \"\" for none)"},
+      {"grpc", 0, "ADDR", "gRPC (default: 127.0.0.1:4317; \"\" for none)"},
+      {"otlp-http", 0, "ADDR", "OTLP by HTTP (default: 127.0.0.1:4318; \"\" for none)"},
+      {"tls-cert", 0, "FILE", "certificate with its chain, PEM; read again when it changes"},
+      {"tls-key", 0, "FILE", "its key"},
+      {"tls-client-ca", 0, "FILE", "ask clients for a certificate of this authority"},
+      {"multi-tenant", 0, "", "tenants by the header X-Scope-OrgID, where no token says so"},
+      {"insecure-no-auth", 0, "", "let everybody who reaches the server do everything"},
+      {"retention", 0, "TIME", "how long profiles are kept: 30d; 0 for ever (default)"},
+      {"max-disk", 0, "SIZE", "oldest profiles go when the store is larger: 100GiB"},
+      {"log-level",
+       0,
+       "LEVEL",
+       "least level (default: info)",
+       {"debug", "info", "warning", "error"}},
+      {"log-format", 0, "FORMAT", "text (default) or json", {"text", "json"}}};
+  flags.insert(flags.end(), more.begin(), more.end());
+  return flags;
+}
+
+Result<server::ServerConfig> server_config_of(const Arguments& arguments) {
+  server::ServerConfig config;
+  if (arguments.has("config")) {
+    VESTA_TRY(server::apply_config_file(config, arguments.get("config")));
+  }
+  VESTA_TRY(server::apply_environment(config, [](const char* name) { return std::getenv(name); }));
+  for (const auto& [flag, key] : kKeys) {
+    if (!arguments.has(flag)) continue;
+    const Status status = server::apply_setting(config, key, arguments.get(flag));
+    if (!status.ok()) return with_context(status.error(), std::string("--") + flag);
+  }
+  if (arguments.has("multi-tenant")) config.multi_tenant = true;
+  if (arguments.has("insecure-no-auth")) config.tokens = server::TokenPolicy::kOff;
+  return config;
+}
+
+}  // namespace vesta::cli

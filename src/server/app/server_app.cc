@@ -1,0 +1,350 @@
+#include "server/app/server_app.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "server/access/access.h"
+#include "server/access/audit_log.h"
+#include "server/app/server_metrics.h"
+#include "server/config/settings.h"
+#include "server/dispatcher.h"
+#include "server/grpc_server.h"
+#include "server/http_server.h"
+#include "server/ingest/routes.h"
+#include "server/ops/request_metrics.h"
+#include "server/ops/routes.h"
+#include "server/pyroscope/routes.h"
+
+namespace vesta::server {
+namespace {
+
+constexpr auto kTokenCheck = std::chrono::seconds(1);
+constexpr auto kRetentionInterval = std::chrono::minutes(5);
+constexpr size_t kMaxTenantsSeen = 100'000;
+
+// What the port of OTLP/HTTP serves: nothing that reads.
+const std::vector<std::string>& otlp_paths() {
+  static const std::vector<std::string> kPaths = {
+      "/v1development/profiles",
+      "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export", "/healthz",
+      "/ready"};
+  return kPaths;
+}
+
+Status make_data_directory(const std::string& path) {
+  std::error_code error;
+  const bool is_new = std::filesystem::create_directories(path, error);
+  if (error) {
+    return Error{ErrorCode::kIo,
+                 fmt::format("cannot make the data directory {}: {}", path, error.message()),
+                 "choose another with --data"};
+  }
+  // Profiles tell what a company runs: for the owner alone.
+  if (is_new) ::chmod(path.c_str(), 0700);
+  return {};
+}
+
+// The transport lets through what any tenant may send; ingest looks at each tenant's own limits.
+RequestLimits request_limits(const ServerConfig& config) {
+  RequestLimits limits;
+  limits.max_bytes = config.limits.max_body_bytes;
+  limits.max_decoded_bytes = config.limits.max_decoded_bytes;
+  for (const auto& [tenant, own] : config.tenant_limits) {
+    limits.max_bytes = std::max(limits.max_bytes, own.max_body_bytes);
+    limits.max_decoded_bytes = std::max(limits.max_decoded_bytes, own.max_decoded_bytes);
+  }
+  limits.max_bytes = std::min(limits.max_bytes, config.request_memory);
+  limits.max_decoded_bytes = std::min(limits.max_decoded_bytes, config.request_memory);
+  limits.timeout = std::chrono::nanoseconds(config.query_timeout_ns);
+  return limits;
+}
+
+}  // namespace
+
+struct ServerApp::Running {
+  Running(ServerConfig server_config, ServerParts server_parts, Log& logger)
+      : config(std::move(server_config)), parts(std::move(server_parts)), log(logger) {}
+
+  Status start();
+  Status open_access();
+  Status open_store();
+  void add_routes();
+  Status listen();
+  void observe(const RequestRecord& record);
+  void maintain();
+  void apply_retention();
+  void stop(std::chrono::milliseconds grace);
+
+  const ServerConfig config;
+  const ServerParts parts;
+  Log& log;
+
+  struct Listening {
+    std::optional<ListenAddress> http;
+    std::optional<ListenAddress> grpc;
+    std::optional<ListenAddress> otlp_http;
+  } listening;
+  bool tokens_required = false;
+  std::atomic<bool> ready = false;
+
+  // In the order in which they need each other; stop() takes them down.
+  std::unique_ptr<TokenStore> tokens;
+  std::unique_ptr<Access> access;
+  std::unique_ptr<AuditLog> audit;
+  RequestMetrics requests;
+  std::unique_ptr<Engine> engine;
+  std::unique_ptr<Ingest> ingest;
+  Routes routes;
+  std::unique_ptr<MemoryBudget> memory;
+  std::unique_ptr<Dispatcher> dispatcher;
+  std::unique_ptr<WorkerPool> pool;
+  std::unique_ptr<HttpServer> http;
+  std::unique_ptr<GrpcServer> grpc;
+  std::function<void()> stop_scraping;
+
+  std::mutex maintenance_lock;
+  std::condition_variable maintenance_wake;
+  bool stopping = false;                 // guarded by maintenance_lock
+  std::set<std::string> tenants;         // guarded by maintenance_lock: seen so far
+  std::set<std::string> with_retention;  // of the maintenance thread
+  std::thread maintenance;
+};
+
+ServerApp::ServerApp(ServerConfig config, ServerParts parts, Log& log)
+    : running_(std::make_unique<Running>(std::move(config), std::move(parts), log)) {}
+
+ServerApp::~ServerApp() {
+  stop(std::chrono::milliseconds(0));
+}
+
+Status ServerApp::start() {
+  Status status = running_->start();
+  if (!status.ok()) running_->stop(std::chrono::milliseconds(0));
+  return status;
+}
+
+void ServerApp::stop(std::chrono::milliseconds grace) {
+  running_->stop(grace);
+}
+
+std::optional<ListenAddress> ServerApp::http_address() const {
+  return running_->listening.http;
+}
+std::optional<ListenAddress> ServerApp::grpc_address() const {
+  return running_->listening.grpc;
+}
+std::optional<ListenAddress> ServerApp::otlp_http_address() const {
+  return running_->listening.otlp_http;
+}
+bool ServerApp::tokens_required() const {
+  return running_->tokens_required;
+}
+
+Status ServerApp::Running::start() {
+  VESTA_TRY(check_config(config));
+  const auto address = [](const std::string& text,
+                          std::string_view key) -> Result<std::optional<ListenAddress>> {
+    if (text.empty()) return std::optional<ListenAddress>();
+    VESTA_ASSIGN(ListenAddress parsed, parse_listen_address(text, key));
+    return std::optional(std::move(parsed));
+  };
+  VESTA_ASSIGN(listening.http, address(config.http, "server.http"));
+  VESTA_ASSIGN(listening.grpc, address(config.grpc, "server.grpc"));
+  VESTA_ASSIGN(listening.otlp_http, address(config.otlp_http, "server.otlp_http"));
+  VESTA_TRY(make_data_directory(config.data));
+  VESTA_TRY(open_access());
+  VESTA_TRY(open_store());
+  add_routes();
+  VESTA_TRY(listen());
+  if (config.scrape_configs != nullptr) {
+    if (!parts.start_scraping) {
+      return Error{ErrorCode::kUnsupported, "scrape_configs: this build does not scrape",
+                   "take the key out of the configuration"};
+    }
+    VESTA_ASSIGN(stop_scraping, parts.start_scraping(*config.scrape_configs, *ingest));
+  }
+  maintenance = std::thread([this] { maintain(); });
+  ready = true;
+  return {};
+}
+
+Status ServerApp::Running::open_access() {
+  VESTA_ASSIGN(tokens, TokenStore::open(TokenStore::path_in(config.data)));
+  bool wide = false;
+  for (const auto& address : {listening.http, listening.grpc, listening.otlp_http}) {
+    wide = wide || (address && !address->is_loopback());
+  }
+  tokens_required =
+      config.tokens == TokenPolicy::kRequired || (config.tokens == TokenPolicy::kAuto && wide);
+  if (tokens_required && tokens->empty()) {
+    return Error{ErrorCode::kUsage,
+                 wide ? "the server would listen beyond this machine, but there is no token yet"
+                      : "auth.tokens is required, but there is no token yet",
+                 fmt::format("make one with: vesta token create --data {} --scope write --tenant "
+                             "anonymous; or let everybody in with --insecure-no-auth",
+                             config.data)};
+  }
+  if (wide && !tokens_required) {
+    log.warn("whoever reaches this server may read and write everything: tokens are off");
+  }
+  if (wide && tokens_required && !config.tls.enabled()) {
+    log.warn("tokens travel in clear text: set tls.cert and tls.key, or put a TLS proxy in front");
+  }
+  access = std::make_unique<Access>(*tokens, AccessRules{tokens_required, config.multi_tenant});
+  if (config.audit) {
+    AuditOptions options;
+    options.path = config.data + "/audit.log";
+    VESTA_ASSIGN(audit, AuditLog::open(options));
+  }
+  return {};
+}
+
+Status ServerApp::Running::open_store() {
+  VESTA_ASSIGN(engine, parts.open_engine(config));
+  IngestOptions options;
+  options.limits = config.limits;
+  options.tenant_limits = config.tenant_limits;
+  ingest = std::make_unique<Ingest>(*engine, std::move(options));
+  tenants.insert("anonymous");
+  for (const TokenInfo& token : tokens->list()) tenants.insert(token.tenant);
+  apply_retention();
+  return {};
+}
+
+void ServerApp::Running::add_routes() {
+  add_ingest_routes(routes, *ingest);
+  PyroscopeQueryOptions query;
+  query.budget_bytes = config.query_memory;
+  query.max_nodes_limit = static_cast<int64_t>(config.query_max_nodes);
+  query.version = parts.version;
+  add_pyroscope_query_routes(routes, *engine, query);
+  if (parts.add_routes) parts.add_routes(routes, *engine, *ingest);
+  OpsParts ops;
+  ops.version = parts.version;
+  ops.is_ready = [this] { return ready.load(); };
+  ops.metrics_text = [this] {
+    return metrics_text({&requests, engine.get(), &ingest->counters(), http.get(), pool.get(),
+                         memory.get(), audit.get(), parts.version});
+  };
+  ops.metrics_scope = tokens_required ? Scope::kAdmin : Scope::kNone;
+  ops.cpu_profile = parts.cpu_profile;
+  ops.command_line = parts.command_line;
+  add_ops_routes(routes, std::move(ops));
+}
+
+Status ServerApp::Running::listen() {
+  memory = std::make_unique<MemoryBudget>(config.request_memory);
+  dispatcher = std::make_unique<Dispatcher>(
+      routes,
+      [this](const Credentials& credentials, Scope scope) {
+        return access->admit(credentials, scope);
+      },
+      [this](const RequestRecord& record) { observe(record); }, request_limits(config));
+  pool = std::make_unique<WorkerPool>(WorkerPool::Options());
+  HttpServerOptions options;
+  options.limits = config.http_limits;
+  options.tls = config.tls;
+  if (listening.http) options.listeners.push_back({*listening.http, {}});
+  if (listening.otlp_http) options.listeners.push_back({*listening.otlp_http, otlp_paths()});
+  if (!options.listeners.empty()) {
+    VESTA_ASSIGN(http, HttpServer::start(options, *dispatcher, *pool, *memory, log));
+    size_t next = 0;
+    if (listening.http) listening.http = http->addresses()[next++];
+    if (listening.otlp_http) listening.otlp_http = http->addresses()[next];
+  }
+  if (listening.grpc) {
+    GrpcServerOptions grpc_options;
+    grpc_options.address = *listening.grpc;
+    grpc_options.tls = config.tls;
+    grpc_options.max_message_bytes =
+        std::min<uint64_t>(dispatcher->limits().max_bytes, uint64_t{INT32_MAX});
+    VESTA_ASSIGN(grpc, GrpcServer::start(grpc_options, *dispatcher, *pool, *memory, log));
+    listening.grpc = grpc->address();
+  }
+  return {};
+}
+
+void ServerApp::Running::observe(const RequestRecord& record) {
+  requests.observe(record);
+  if (audit != nullptr) audit->note(record);
+  if (record.caller == nullptr || record.scope == Scope::kNone || record.status >= 400) return;
+  const std::lock_guard guard(maintenance_lock);
+  if (tenants.size() < kMaxTenantsSeen) tenants.insert(record.caller->tenant);
+}
+
+void ServerApp::Running::apply_retention() {
+  std::set<std::string> all;
+  {
+    const std::lock_guard guard(maintenance_lock);
+    all = tenants;
+  }
+  for (const std::string& tenant : all) {
+    if (!with_retention.insert(tenant).second) continue;
+    if (const Status status = engine->set_retention(tenant, config.retention); !status.ok()) {
+      log.warn("cannot set how long profiles are kept", {{"problem", status.error().message}});
+      with_retention.erase(tenant);
+    }
+  }
+}
+
+void ServerApp::Running::maintain() {
+  auto next_retention = std::chrono::steady_clock::now() + kRetentionInterval;
+  std::string token_problem;
+  std::unique_lock guard(maintenance_lock);
+  while (!maintenance_wake.wait_for(guard, kTokenCheck, [this] { return stopping; })) {
+    guard.unlock();
+    const Status reloaded = tokens->reload_if_changed();
+    const std::string problem = reloaded.ok() ? "" : reloaded.error().message;
+    if (!problem.empty() && problem != token_problem) {
+      log.error("cannot read the tokens; those known before stay", {{"problem", problem}});
+    }
+    token_problem = problem;
+    apply_retention();
+    if (std::chrono::steady_clock::now() >= next_retention) {
+      next_retention = std::chrono::steady_clock::now() + kRetentionInterval;
+      if (const Status status = engine->apply_retention(unix_now_ns()); !status.ok()) {
+        log.warn("cannot remove old profiles", {{"problem", status.error().message}});
+      }
+    }
+    guard.lock();
+  }
+}
+
+void ServerApp::Running::stop(std::chrono::milliseconds grace) {
+  ready = false;
+  {
+    const std::lock_guard guard(maintenance_lock);
+    stopping = true;
+  }
+  maintenance_wake.notify_all();
+  if (maintenance.joinable()) maintenance.join();
+  if (stop_scraping) std::exchange(stop_scraping, nullptr)();
+  // Both at once: the grace is for all of them together.
+  std::thread ending_grpc([this, grace] {
+    if (grpc != nullptr) grpc->stop(grace);
+  });
+  if (http != nullptr) http->stop(grace);
+  ending_grpc.join();
+  if (pool != nullptr) pool->stop();
+  grpc.reset();
+  http.reset();
+  pool.reset();
+  ingest.reset();
+  if (engine != nullptr) {
+    if (const Status status = engine->flush(); !status.ok()) {
+      log.error("cannot make the last writes durable", {{"problem", status.error().message}});
+    }
+  }
+  engine.reset();
+  audit.reset();
+}
+
+}  // namespace vesta::server

@@ -1,0 +1,150 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <yaml-cpp/yaml.h>
+
+#include <map>
+
+#include "server/config/config_file.h"
+#include "server/config/settings.h"
+
+namespace vesta::server {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// The error, or "".
+std::string problem_with(std::string_view text) {
+  ServerConfig config;
+  const Status status = apply_config_text(config, text, "vesta.yaml");
+  if (status.ok()) return "";
+  EXPECT_EQ(status.error().code, ErrorCode::kUsage);
+  return status.error().message + "; " + status.error().hint;
+}
+
+constexpr std::string_view kFull = R"(
+server:
+  http: 127.0.0.1:0
+  grpc: ""
+  otlp_http:
+  data: /var/lib/vesta
+  max_connections: 500
+  request_memory: 1GiB
+  header_timeout: 5s
+tls:
+  cert: a.pem
+  key: a.key
+auth: {tokens: required, audit: false}
+multi_tenant: true
+limits:
+  tenants:
+    team-a:
+      max_series: 10
+  max_samples: 5000
+  max_age: 7d
+retention:
+  default: 30d
+  services:
+    checkout: 90d
+    batch: 0
+  max_bytes: 10GiB
+query: {memory: 64MiB, timeout: 10s, max_nodes: 1000}
+log: {level: warning, format: json}
+scrape_configs:
+  - job_name: go
+)";
+
+TEST(ConfigFile, SetsEverything) {
+  ServerConfig config;
+  const Status status = apply_config_text(config, kFull, "vesta.yaml");
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(config.http, "127.0.0.1:0");
+  EXPECT_EQ(config.grpc, "");
+  EXPECT_EQ(config.otlp_http, "");
+  EXPECT_EQ(config.data, "/var/lib/vesta");
+  EXPECT_EQ(config.http_limits.max_connections, 500U);
+  EXPECT_EQ(config.http_limits.header_timeout, std::chrono::seconds(5));
+  EXPECT_EQ(config.request_memory, uint64_t{1} << 30);
+  EXPECT_EQ(config.tls.certificate, "a.pem");
+  EXPECT_EQ(config.tokens, TokenPolicy::kRequired);
+  EXPECT_FALSE(config.audit);
+  EXPECT_TRUE(config.multi_tenant);
+  EXPECT_EQ(config.limits.max_samples, 5000U);
+  // A tenant has the limits of all, wherever they stand in the file, and its own.
+  ASSERT_EQ(config.tenant_limits.size(), 1U);
+  EXPECT_EQ(config.tenant_limits.at("team-a").max_samples, 5000U);
+  EXPECT_EQ(config.tenant_limits.at("team-a").max_series, 10U);
+  EXPECT_EQ(config.limits.max_age_ns, int64_t{7} * 86'400 * 1'000'000'000);
+  ASSERT_EQ(config.retention.rules.size(), 3U);
+  EXPECT_EQ(config.retention.max_bytes, uint64_t{10} << 30);
+  EXPECT_EQ(config.query_timeout_ns, 10'000'000'000);
+  EXPECT_EQ(config.log_format, LogFormat::kJson);
+  ASSERT_NE(config.scrape_configs, nullptr);
+  EXPECT_EQ((*config.scrape_configs)[0]["job_name"].Scalar(), "go");
+  EXPECT_TRUE(check_config(config).ok());
+}
+
+TEST(ConfigFile, AnEmptyOneChangesNothing) {
+  EXPECT_EQ(problem_with(""), "");
+  EXPECT_EQ(problem_with("# nothing\n"), "");
+}
+
+TEST(ConfigFile, ErrorsNameThePlace) {
+  EXPECT_THAT(problem_with("server:\n  htpp: :1\n"), StartsWith("vesta.yaml:2:3: there is no key"));
+  EXPECT_THAT(problem_with("server:\n  htpp: :1\n"), HasSubstr("did you mean server.http?"));
+  EXPECT_THAT(problem_with("servr: {}\n"), HasSubstr("did you mean server?"));
+  EXPECT_THAT(problem_with("limits:\n  max_sampels: 1\n"), HasSubstr("limits.max_samples"));
+  EXPECT_THAT(problem_with("limits:\n  tenants:\n    a:\n      max_sampels: 1\n"),
+              StartsWith("vesta.yaml:4:"));
+  EXPECT_THAT(problem_with("limits:\n  tenants:\n    a|b: {}\n"), StartsWith("vesta.yaml:3:5:"));
+  EXPECT_THAT(problem_with("query:\n  memory: lots\n"),
+              StartsWith("vesta.yaml:2:11: query.memory: 'lots' is not a size"));
+  EXPECT_THAT(problem_with("query:\n  memory: [1]\n"), StartsWith("vesta.yaml:2:11:"));
+  EXPECT_THAT(problem_with("server: {http: nonsense}\n"), StartsWith("vesta.yaml:1:"));
+  EXPECT_THAT(problem_with("log: {level: loud}\n"), HasSubstr("debug, info, warning or error"));
+  EXPECT_THAT(problem_with("a: 1\na: 2\n"), HasSubstr("there is no key"));
+  EXPECT_THAT(problem_with("multi_tenant: true\nmulti_tenant: true\n"), HasSubstr("there twice"));
+  EXPECT_THAT(problem_with("server: [1, 2]\n"), HasSubstr("has keys below it"));
+  EXPECT_THAT(problem_with("- 1\n"), HasSubstr("no list of keys"));
+  EXPECT_THAT(problem_with("server: {\n"), StartsWith("vesta.yaml:"));
+  EXPECT_THAT(problem_with("retention: {default: 5m}\n"), HasSubstr("an hour or more"));
+  EXPECT_THAT(problem_with("retention: {defautl: 5d}\n"), HasSubstr("retention.default"));
+  EXPECT_THAT(problem_with(std::string(100'000, '[')), HasSubstr("nest too deep"));
+}
+
+TEST(Settings, EnvironmentStandsAboveTheFile) {
+  ServerConfig config;
+  ASSERT_TRUE(apply_config_text(config, kFull, "f").ok());
+  const std::map<std::string, std::string> environment = {{"VESTA_SERVER_HTTP", "127.0.0.1:1"},
+                                                          {"VESTA_MULTI_TENANT", "off"},
+                                                          {"VESTA_LIMITS_MAX_SAMPLES", "7"}};
+  const auto get = [&](const char* name) -> const char* {
+    const auto found = environment.find(name);
+    return found == environment.end() ? nullptr : found->second.c_str();
+  };
+  ASSERT_TRUE(apply_environment(config, get).ok());
+  EXPECT_EQ(config.http, "127.0.0.1:1");
+  EXPECT_FALSE(config.multi_tenant);
+  EXPECT_EQ(config.limits.max_samples, 7U);
+  const Status bad = apply_environment(config, [](const char* name) {
+    return name == std::string("VESTA_QUERY_MEMORY") ? "x" : nullptr;
+  });
+  ASSERT_FALSE(bad.ok());
+  EXPECT_THAT(bad.error().message, StartsWith("VESTA_QUERY_MEMORY: "));
+}
+
+TEST(Settings, HoldTogether) {
+  ServerConfig config;
+  config.tls.certificate = "a.pem";
+  EXPECT_FALSE(check_config(config).ok());
+  config.tls.key = "a.key";
+  EXPECT_TRUE(check_config(config).ok());
+  config.request_memory = 1000;
+  EXPECT_FALSE(check_config(config).ok());
+  ServerConfig nowhere;
+  nowhere.http = nowhere.grpc = nowhere.otlp_http = "";
+  EXPECT_FALSE(check_config(nowhere).ok());
+}
+
+}  // namespace
+}  // namespace vesta::server

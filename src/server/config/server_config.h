@@ -1,0 +1,58 @@
+// All that can be set about a server. Plain data; the defaults are what an empty configuration
+// means.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ingest/limits.h"
+#include "server/http_server.h"
+#include "server/log.h"
+#include "store/engine.h"
+
+namespace YAML {
+class Node;
+}
+
+namespace vesta::server {
+
+enum class TokenPolicy : uint8_t {
+  kAuto,      // required as soon as something listens beyond this machine
+  kRequired,  // always
+  kOff,       // never: whoever reaches the server may do everything
+};
+
+struct ServerConfig {
+  // Where to listen; empty = not at all.
+  std::string http = "127.0.0.1:4040";
+  std::string grpc = "127.0.0.1:4317";
+  std::string otlp_http = "127.0.0.1:4318";
+  std::string data = "vesta-data";
+
+  TlsFiles tls;
+  TokenPolicy tokens = TokenPolicy::kAuto;
+  bool multi_tenant = false;
+  bool audit = true;
+
+  HttpLimits http_limits;
+  uint64_t request_memory = uint64_t{512} << 20;  // bodies of all requests at once
+  TenantLimits limits;
+  std::map<std::string, TenantLimits, std::less<>> tenant_limits;
+
+  RetentionPolicy retention;  // of every tenant
+
+  uint64_t query_memory = uint64_t{256} << 20;  // of one query
+  int64_t query_timeout_ns = int64_t{60} * 1'000'000'000;
+  uint64_t query_max_nodes = 1'048'576;
+
+  LogLevel log_level = LogLevel::kInfo;
+  LogFormat log_format = LogFormat::kText;
+
+  // What `scrape_configs` says, unread, with the lines of the file; null when there is none.
+  std::shared_ptr<const YAML::Node> scrape_configs;
+};
+
+}  // namespace vesta::server

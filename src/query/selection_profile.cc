@@ -85,7 +85,7 @@ class ServiceConverter {
     place.kind = frame.kind;
     place.mapping = mapping(nodes_[node].frame);
     place_lines_.clear();
-    if (nodes_[node].inlined || has_function(frame)) {
+    if (nodes_[node].inlined || has_line(frame)) {
       uint32_t at = node;
       place_lines_.push_back(line(nodes_[at].frame));
       while (nodes_[at].inlined) {

@@ -87,8 +87,9 @@ std::vector<uint8_t> StackFilter::marks(const StackTree& tree,
       mark |= kFocused;
     }
     if (hide && either(hide)) mark |= kHidden;
-    // What has no function has no name that could match; pprof leaves it out, whatever its binary.
-    if (show && (!has_function(frame) || !either(show))) mark |= kHidden;
+    // An address alone has no name that could match; pprof leaves it out, whatever its binary, but
+    // keeps lines of no function.
+    if (show && (!has_line(frame) || (has_function(frame) && !either(show)))) mark |= kHidden;
     if (show_from) {
       if (show_from.function(frame)) mark |= kStarts;
       if (show_from.binary(frame)) mark |= kStarts | kStartsByBinary;

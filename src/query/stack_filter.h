@@ -50,9 +50,13 @@ class StackFilter {
 // By node: whether a stack of some weight goes through it.
 std::vector<uint8_t> used_nodes(const StackTree& tree, std::span<const int64_t> weights);
 
-// Whether the frame stands for a function, rather than for an address alone.
+// Whether the frame stands for a function, and whether for a line of source, rather than for an
+// address alone.
 inline bool has_function(const StoredFrame& frame) {
-  return frame.name != 0 || frame.system_name != 0 || frame.file != 0 || frame.line != 0;
+  return frame.name != 0 || frame.system_name != 0 || frame.file != 0;
+}
+inline bool has_line(const StoredFrame& frame) {
+  return has_function(frame) || frame.line != 0;
 }
 
 // What is left of each stack, as a tree that the caller grows. `extend(node, frame, inlined)`

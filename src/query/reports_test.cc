@@ -1,0 +1,308 @@
+// Reports of selections against those of files, on the same data.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "profile/call_graph.h"
+#include "profile/call_tree.h"
+#include "profile/diff.h"
+#include "profile/test_profiles.h"
+#include "query/callers.h"
+#include "query/function_table.h"
+#include "query/prune.h"
+#include "query/test_selection.h"
+
+namespace vesta {
+namespace {
+
+using Pairs = std::map<std::string, std::pair<int64_t, int64_t>>;
+
+ProfileBatch one_profile(uint64_t seed) {
+  test::RandomOptions options;
+  options.profiles = 1;
+  options.samples = 120;
+  options.mappings = 0;  // seeds disagree on the paths of binaries
+  ProfileBatch batch = test::random_batch(seed, options);
+  batch.profiles[0].drop_frames = {};
+  batch.profiles[0].default_type = 0;
+  return batch;
+}
+
+Pairs rows_of(const FunctionTable& table) {
+  Pairs out;
+  for (const FunctionRow& row : table.rows) out[table.names->text(row.name)] = {row.flat, row.cum};
+  return out;
+}
+
+Pairs rows_of(const FrameProfile& profile) {
+  Pairs out;
+  for (const TopRow& row : top_table(profile, TopOrder::kByFlat)) {
+    auto& sums = out[display_name(profile, row.frame)];
+    sums.first += row.flat;
+    sums.second += row.cum;
+  }
+  return out;
+}
+
+// "a;b;c" -> total and self of every node.
+Pairs nodes_of(const FlameTree& tree) {
+  Pairs out;
+  for (uint32_t node = 1; node < tree.size(); ++node) {
+    std::string path;
+    for (uint32_t at = node; at != 0; at = tree.parent[at]) path = tree.text(at) + ";" + path;
+    out[path] = {tree.weights.total[node], tree.weights.self[node]};
+  }
+  return out;
+}
+
+Pairs nodes_of(const FrameProfile& profile, TreeDirection direction) {
+  const CallTree tree = build_call_tree(profile, direction, ChildOrder::kByName);
+  Pairs out;
+  for (uint32_t node = 1; node < tree.nodes.size(); ++node) {
+    std::string path;
+    for (uint32_t at = node; at != 0; at = tree.nodes[at].parent)
+      path = display_name(profile, tree.nodes[at].frame.frame()) + ";" + path;
+    out[path] = {tree.nodes[node].total, tree.nodes[node].self};
+  }
+  return out;
+}
+
+TEST(FlameTree, IsTheCallTreeOfFiles) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const ProfileBatch batch = one_profile(seed);
+    const FlameTree tree = build_flame_tree(test::selection_from(batch), {});
+    EXPECT_EQ(nodes_of(tree), nodes_of(test::frames(batch), TreeDirection::kTopDown));
+    EXPECT_EQ(nodes_of(inverted(tree)), nodes_of(test::frames(batch), TreeDirection::kBottomUp));
+    EXPECT_EQ(tree.whole, tree.weights.total[0]);
+  }
+}
+
+TEST(FlameTree, PutsServicesTogetherByName) {
+  const auto one = test::batch_from({{"main;a;b", 1}, {"main;c", 2}});
+  const auto two = test::batch_from({{"main;a", 4}, {"start;a", 8}});
+  const FlameTree tree = build_flame_tree(test::selection_from({{"one", &one}, {"two", &two}}), {});
+  EXPECT_EQ(nodes_of(tree), (Pairs{{"main;", {7, 0}},
+                                   {"main;a;", {5, 4}},
+                                   {"main;a;b;", {1, 1}},
+                                   {"main;c;", {2, 2}},
+                                   {"start;", {8, 0}},
+                                   {"start;a;", {8, 8}}}));
+}
+
+TEST(FlameTree, KeepsStacksWithoutFramesAtTheRoot) {
+  const auto batch = test::batch_from({{"main", 1}});
+  Selection selection = test::selection_from(batch);
+  selection.services[0].weights.push_back(5);
+  selection.services[0].tree.add_stack(0);
+  const FlameTree tree = build_flame_tree(selection, {});
+  EXPECT_EQ(tree.weights.self[0], 5);
+  EXPECT_EQ(tree.weights.total[0], 6);
+}
+
+TEST(FlameTree, GivesTheSubtreeAtAPath) {
+  const auto batch = test::batch_from({{"main;a;b", 1}, {"main;a;c;b", 2}, {"main;b", 4}});
+  const FlameTree tree = build_flame_tree(test::selection_from(batch), {});
+  const auto part = subtree(tree, std::vector<std::string>{"main", "a"});
+  ASSERT_TRUE(part.ok());
+  EXPECT_EQ(part->text(0), "a");
+  EXPECT_EQ(part->weights.total[0], 3);
+  EXPECT_EQ(nodes_of(*part), (Pairs{{"b;", {1, 1}}, {"c;", {2, 0}}, {"c;b;", {2, 2}}}));
+  const auto nothing = subtree(tree, std::vector<std::string>{"main", "x"});
+  ASSERT_FALSE(nothing.ok());
+  EXPECT_EQ(nothing.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(nothing.error().message, "no frame 'x' under 'main'");
+}
+
+TEST(FlameTree, GroupsByFileAndBinary) {
+  const auto batch = test::batch_from({{"main@m.cc:1;a@a.cc:2;b@a.cc:3", 1}});
+  const Selection selection = test::selection_from(batch);
+  EXPECT_EQ(nodes_of(build_flame_tree(selection, {GroupBy::kFile, {}})),
+            (Pairs{{"m.cc;", {1, 0}}, {"m.cc;a.cc;", {1, 0}}, {"m.cc;a.cc;a.cc;", {1, 1}}}));
+  EXPECT_EQ(nodes_of(build_flame_tree(selection, {GroupBy::kLine, {}})),
+            (Pairs{{"main m.cc:1;", {1, 0}},
+                   {"main m.cc:1;a a.cc:2;", {1, 0}},
+                   {"main m.cc:1;a a.cc:2;b a.cc:3;", {1, 1}}}));
+  EXPECT_EQ(rows_of(function_table(selection, {GroupBy::kBinary, {}})),
+            (Pairs{{"<unknown>", {1, 1}}}));
+}
+
+TEST(Prune, AccountsForAllThatWasCut) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const FlameTree tree = build_flame_tree(test::selection_from(one_profile(seed)), {});
+    for (const size_t budget : {1UL, 2UL, 5UL, 20UL, 100UL, 100'000UL, 0UL}) {
+      const PrunedTree pruned = prune(tree, budget);
+      EXPECT_LE(pruned.nodes.size(), budget == 0 ? tree.size() : budget);
+      EXPECT_EQ(pruned.nodes.size() + pruned.total_cut_nodes, tree.size());
+      std::vector<int64_t> sum(pruned.nodes.size());
+      uint64_t cut_nodes = 0;
+      int64_t cut_weight = 0;
+      for (size_t i = 0; i < pruned.nodes.size(); ++i) {
+        sum[i] += tree.weights.self[pruned.nodes[i]] + pruned.cut_weight[i];
+        cut_nodes += pruned.cut_nodes[i];
+        cut_weight += pruned.cut_weight[i];
+        if (i == 0) continue;
+        EXPECT_LT(pruned.parent[i], i);
+        EXPECT_EQ(tree.parent[pruned.nodes[i]], pruned.nodes[pruned.parent[i]]);
+        sum[pruned.parent[i]] += tree.weights.total[pruned.nodes[i]];
+      }
+      for (size_t i = 0; i < sum.size(); ++i)
+        EXPECT_EQ(sum[i], tree.weights.total[pruned.nodes[i]]);
+      EXPECT_EQ(cut_nodes, pruned.total_cut_nodes);
+      EXPECT_EQ(cut_weight, pruned.total_cut_weight);
+    }
+  }
+}
+
+TEST(Prune, KeepsLargeSelfWeightsBehindLongChains) {
+  std::string chain = "root";
+  for (int i = 0; i < 60; ++i) chain += ";wrapper" + std::to_string(i);
+  const std::string deep = chain + ";leaf";
+  const auto batch = test::batch_from({{deep, 100}, {"root;other;hot", 90}, {"root;x", 1}});
+  const FlameTree tree = build_flame_tree(test::selection_from(batch), {});
+  const PrunedTree pruned = prune(tree, 40);
+  std::set<std::string> left;
+  for (const uint32_t node : pruned.nodes) left.insert(tree.text(node));
+  EXPECT_TRUE(left.contains("hot"));
+  EXPECT_LE(pruned.nodes.size(), 40U);
+  EXPECT_EQ(pruned.total_cut_weight, 100);
+}
+
+TEST(Prune, PutsChildrenInOrderOfNames) {
+  const auto batch = test::batch_from({{"c", 1}, {"a;z", 2}, {"a;y", 3}, {"b", 9}});
+  const FlameTree tree = build_flame_tree(test::selection_from(batch), {});
+  std::string order;
+  for (const uint32_t node : prune(tree, 0).nodes) order += tree.text(node) + " ";
+  EXPECT_EQ(order, "total a y z b c ");
+}
+
+TEST(FunctionTable, IsTheTopTableOfFiles) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const ProfileBatch batch = one_profile(seed);
+    const Selection selection = test::selection_from(batch);
+    EXPECT_EQ(rows_of(function_table(selection, {})), rows_of(test::frames(batch)));
+    EXPECT_EQ(rows_of(function_table(build_flame_tree(selection, {}))),
+              rows_of(test::frames(batch)));
+    FrameOptions options;
+    options.granularity = Granularity::kLine;
+    EXPECT_EQ(rows_of(function_table(selection, {GroupBy::kLine, {}})),
+              rows_of(test::frames(batch, options)));
+  }
+}
+
+TEST(FunctionTable, CountsRecursionOnceAndServicesTogether) {
+  const auto one = test::batch_from({{"main;a;b;a", 1}, {"main;a", 2}});
+  const auto two = test::batch_from({{"main;a", 4}});
+  FunctionTable table = function_table(test::selection_from({{"one", &one}, {"two", &two}}), {});
+  EXPECT_EQ(rows_of(table), (Pairs{{"main", {0, 7}}, {"a", {7, 7}}, {"b", {0, 1}}}));
+  sort_rows(table, TopOrder::kByCum, 2);
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.names->text(table.rows[0].name), "a");  // ties by name
+  EXPECT_EQ(table.names->text(table.rows[1].name), "main");
+  EXPECT_EQ(table.cut_rows, 1U);
+  EXPECT_EQ(table.cut_flat, 0);
+}
+
+TEST(Callers, AreThoseOfTheCallGraph) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const ProfileBatch batch = one_profile(seed);
+    const FrameProfile frames = test::frames(batch);
+    const CallGraph graph = build_call_graph(frames, TopOrder::kByFlat);
+    const FlameTree tree = build_flame_tree(test::selection_from(batch), {});
+    for (const TopRow& row : graph.nodes) {
+      const std::string name = display_name(frames, row.frame);
+      if (name.starts_with('[')) continue;  // several binaries may look alike
+      const auto id = find_name(*tree.names, name);
+      ASSERT_TRUE(id) << name;
+      const FunctionView view = view_function(tree, *id);
+      EXPECT_EQ(view.flat, row.flat);
+      EXPECT_EQ(view.cum, row.cum);
+      EXPECT_EQ(view.caller_tree.weights.total[0], row.cum);
+      EXPECT_EQ(view.callee_tree.weights.total[0], row.cum);
+      EXPECT_EQ(view.callee_tree.text(0), name);
+      std::map<std::string, int64_t> callers, callees, expected_callers, expected_callees;
+      for (const CallWeight& call : view.callers)
+        if (call.name != 0) callers[tree.names->text(call.name)] = call.weight;
+      for (const CallWeight& call : view.callees)
+        callees[tree.names->text(call.name)] = call.weight;
+      for (const CallEdge& edge : graph.callers_of(row.frame))
+        expected_callers[display_name(frames, edge.from)] += edge.weight;
+      for (const CallEdge& edge : graph.callees_of(row.frame))
+        expected_callees[display_name(frames, edge.to)] += edge.weight;
+      std::erase_if(callers, [](const auto& e) { return e.first.starts_with('['); });
+      std::erase_if(callees, [](const auto& e) { return e.first.starts_with('['); });
+      std::erase_if(expected_callers, [](const auto& e) { return e.first.starts_with('['); });
+      std::erase_if(expected_callees, [](const auto& e) { return e.first.starts_with('['); });
+      EXPECT_EQ(callers, expected_callers) << name;
+      EXPECT_EQ(callees, expected_callees) << name;
+    }
+  }
+}
+
+TEST(Callers, SeeRecursionOnce) {
+  const auto batch = test::batch_from({{"main;f;g;f;h", 1}, {"f", 2}});
+  const FlameTree tree = build_flame_tree(test::selection_from(batch), {});
+  const FunctionView view = view_function(tree, *find_name(*tree.names, "f"));
+  EXPECT_EQ(view.flat, 2);
+  EXPECT_EQ(view.cum, 3);
+  EXPECT_EQ(nodes_of(view.caller_tree), (Pairs{{"main;", {1, 1}}}));
+  EXPECT_EQ(view.caller_tree.weights.self[0], 2);  // called by nobody
+  EXPECT_EQ(nodes_of(view.callee_tree),
+            (Pairs{{"g;", {1, 0}}, {"g;f;", {1, 0}}, {"g;f;h;", {1, 1}}}));
+}
+
+TEST(Compare, IsTheDiffOfFiles) {
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    const ProfileBatch before = one_profile(seed);
+    const ProfileBatch after = one_profile(seed + 100);
+    for (const bool normalized : {false, true}) {
+      const auto frames = compare_profiles(
+          before, after, "cpu", normalized ? DiffScale::kNormalized : DiffScale::kAbsolute, {});
+      ASSERT_TRUE(frames.ok());
+      const FlameTree tree =
+          build_flame_tree(test::selection_from(before), test::selection_from(after),
+                           normalized ? CompareScale::kNormalized : CompareScale::kAbsolute, {});
+      FunctionTable table = function_table(tree);
+      EXPECT_TRUE(table.has_baseline);
+      std::map<std::string, std::array<int64_t, 4>> rows;
+      std::map<std::string, std::array<int64_t, 4>> expected;
+      for (const FunctionRow& row : table.rows) {
+        rows[table.names->text(row.name)] = {row.flat, row.cum, row.baseline_flat,
+                                             row.baseline_cum};
+      }
+      for (const DiffRow& row : diff_table(*frames, TopOrder::kByFlat)) {
+        auto& sums = expected[display_name(*frames, row.top.frame)];
+        sums[0] += row.top.flat;
+        sums[1] += row.top.cum;
+        sums[2] += row.top.baseline_flat;
+        sums[3] += row.top.baseline_cum;
+      }
+      if (!normalized) {
+        EXPECT_EQ(rows, expected);
+        continue;
+      }
+      // Rounding is carried in the order of stacks, which differs; whole totals do not.
+      EXPECT_NEAR(static_cast<double>(tree.weights.total[0]),
+                  static_cast<double>(tree.baseline.total[0]), 1);
+      for (const auto& [name, sums] : expected)
+        EXPECT_NEAR(static_cast<double>(rows[name][0]), static_cast<double>(sums[0]), 30) << name;
+    }
+  }
+}
+
+TEST(Compare, SortsByTheSizeOfTheChange) {
+  const auto before = test::batch_from({{"main;a", 10}, {"main;b", 10}, {"main;gone", 3}});
+  const auto after = test::batch_from({{"main;a", 11}, {"main;b", 2}});
+  FunctionTable table = function_table(build_flame_tree(
+      test::selection_from(before), test::selection_from(after), CompareScale::kAbsolute, {}));
+  sort_rows(table, TopOrder::kByFlat, 2);
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.names->text(table.rows[0].name), "b");
+  EXPECT_EQ(table.rows[0].flat_delta(), -8);
+  EXPECT_EQ(table.names->text(table.rows[1].name), "gone");
+  EXPECT_EQ(table.cut_rows, 2U);
+  EXPECT_EQ(table.cut_flat_delta, 1);
+}
+
+}  // namespace
+}  // namespace vesta

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <numeric>
-
 #include "base/table_hash.h"
 #include "profile/frame_name.h"
 #include "profile/source_path.h"
@@ -39,71 +36,70 @@ std::string display_text(const FrameName& name, GroupBy group) {
 FrameNames::OfTree::OfTree(FrameNames& names, const StackTree& tree)
     : names_(names),
       tree_(tree),
-      by_string_(names.group() == GroupBy::kFunction),
-      known_(by_string_ ? tree.string_count() : tree.frame_count()) {}
+      by_frame_(tree.frame_count()),
+      by_string_(names.group() == GroupBy::kFunction ? tree.string_count() : 0) {}
+
+uint32_t FrameNames::OfTree::find(TreeFrame frame) {
+  if (by_string_.empty()) return names_.add(tree_, frame);
+  uint32_t& known = by_string_[tree_.stored_frame(frame).shown];
+  if (known == 0) known = names_.add(tree_, frame);
+  return known;
+}
 
 FrameNames::OfTree FrameNames::of_tree(const StackTree& tree) {
   trees_.push_back(tree);
   return {*this, tree};
 }
 
+FrameNames::Key FrameNames::key_of(const FrameName& name) const {
+  switch (group_) {
+    case GroupBy::kFunction:
+      return {name.name, {}, 0};
+    case GroupBy::kLine:
+    case GroupBy::kFile:
+      return {name.name, name.file, name.line};
+    case GroupBy::kBinary:
+      return {base_name(name.binary), {}, 0};
+  }
+  return {};
+}
+
 uint32_t FrameNames::add(const StackTree& tree, TreeFrame id) {
   const StoredFrame& frame = tree.stored_frame(id);
   FrameName name;
-  name.kind = frame.kind;
-  name.binary = tree.string(frame.binary);
   std::string scratch;
-  name.file = clean_source_path(tree.string(frame.file), scratch);
-  if (!scratch.empty() && name.file.data() == scratch.data()) {
-    cleaned_.push_back(std::move(scratch));
-    name.file = cleaned_.back();
-  }
+  const auto set_file = [&] { name.file = clean_source_path(tree.string(frame.file), scratch); };
+  if (group_ != GroupBy::kFunction) set_file();
   // A file stands for itself; a frame without one is named after what is known of it.
   if (group_ != GroupBy::kFile || name.file.empty()) name.name = tree.string(frame.shown);
   if (group_ == GroupBy::kLine) name.line = frame.line;
+  name.binary = tree.string(frame.binary);
 
-  // What tells two entries apart; the rest is that of the first one seen.
-  const auto key = [this](const FrameName& n) -> std::pair<std::string_view, std::string_view> {
-    switch (group_) {
-      case GroupBy::kFunction:
-        return {n.name, {}};
-      case GroupBy::kLine:
-        return {n.name, n.file};
-      case GroupBy::kFile:
-        return {n.name, n.file};
-      case GroupBy::kBinary:
-        return {base_name(n.binary), {}};
-    }
-    return {};
-  };
-  const auto wanted = key(name);
-  const uint64_t hash = TableHash()
-                            .add(table_hash(wanted.first))
-                            .add(table_hash(wanted.second))
-                            .add(static_cast<uint64_t>(name.line))
-                            .value();
+  const Key key = key_of(name);
+  uint64_t hash = table_hash(key.name);
+  if (group_ != GroupBy::kFunction)
+    hash = TableHash()
+               .add(hash)
+               .add(table_hash(key.file))
+               .add(static_cast<uint64_t>(key.line))
+               .value();
   return index_.find_or_insert(
-      hash, [&](uint32_t at) { return names_[at].line == name.line && key(names_[at]) == wanted; },
+      hash, [&](uint32_t at) { return key_of(names_[at]) == key; },
       [&] {
+        // The rest is that of the first one seen.
+        name.kind = frame.kind;
+        set_file();
+        if (!scratch.empty() && name.file.data() == scratch.data()) {
+          cleaned_.push_back(std::move(scratch));
+          name.file = cleaned_.back();
+        }
         names_.push_back(name);
         return static_cast<uint32_t>(names_.size() - 1);
       });
 }
 
-std::vector<uint32_t> FrameNames::ranks() const {
-  std::vector<uint32_t> order(names_.size());
-  std::iota(order.begin(), order.end(), 0);
-  if (group_ == GroupBy::kFunction) {
-    std::ranges::sort(order, {}, [&](uint32_t id) { return names_[id].name; });
-  } else {
-    std::vector<std::string> texts(names_.size());
-    for (uint32_t id = 0; id < texts.size(); ++id) texts[id] = text(id);
-    std::ranges::stable_sort(
-        order, {}, [&](uint32_t id) -> const auto& { return texts[id]; });
-  }
-  std::vector<uint32_t> rank(order.size());
-  for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
-  return rank;
+bool FrameNames::is_before(uint32_t a, uint32_t b) const {
+  return key_of(names_[a]) < key_of(names_[b]);
 }
 
 }  // namespace vesta

@@ -47,24 +47,33 @@ class FrameNames {
    public:
     OfTree(FrameNames& names, const StackTree& tree);
     uint32_t of(TreeFrame frame) {
-      uint32_t& known = known_[by_string_ ? tree_.stored_frame(frame).shown : frame];
-      if (known == 0) known = names_.add(tree_, frame);
-      return known;
+      uint32_t& known = by_frame_[frame];
+      return known != 0 ? known : known = find(frame);
     }
 
    private:
+    uint32_t find(TreeFrame frame);
+
     FrameNames& names_;
     const StackTree& tree_;
-    bool by_string_;
-    std::vector<uint32_t> known_;
+    std::vector<uint32_t> by_frame_;
+    std::vector<uint32_t> by_string_;  // empty unless a function is all that counts
   };
   // REQUIRES: the tree outlives what is returned; this table keeps a snapshot of its own
   OfTree of_tree(const StackTree& tree);
 
-  // Numbers in the order of the texts, so that sorting compares integers.
-  std::vector<uint32_t> ranks() const;
+  // The order of names in tables and graphs.
+  bool is_before(uint32_t a, uint32_t b) const;
 
  private:
+  struct Key {
+    std::string_view name;
+    std::string_view file;
+    int64_t line = 0;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  // What tells two names apart.
+  Key key_of(const FrameName& name) const;
   uint32_t add(const StackTree& tree, TreeFrame frame);
 
   GroupBy group_;

@@ -8,33 +8,28 @@ namespace {
 struct Sums {
   int64_t flat = 0;
   int64_t cum = 0;
-  TreeFrame frame = 0;
 };
 
-// By string of the tree, since by name all frames of a string are one function.
-std::vector<Sums> sums_by_string(const StackTree& tree, std::span<const int64_t> weights) {
+// By frame that stands for its name in the tree by name; a name may have several.
+std::vector<Sums> sums_by_frame(const StackTree& tree, std::span<const int64_t> weights) {
   std::vector<int64_t> totals(tree.name_node_count());
-  std::vector<Sums> sums(tree.string_count());
+  std::vector<Sums> sums(tree.frame_count());
+  const auto add = [](int64_t& sum, int64_t weight) { sum = saturating_add(sum, weight); };
   const size_t stacks = std::min(weights.size(), tree.stack_count());
   for (StackNumber stack = 0; stack < stacks; ++stack) {
     if (weights[stack] == 0) continue;
     const TreeNode leaf = tree.leaf(stack);
     if (leaf == 0) continue;
     const NameNode node = tree.name_node(leaf);
-    totals[node] = saturating_add(totals[node], weights[stack]);
-    int64_t& flat = sums[tree.name(node)].flat;
-    flat = saturating_add(flat, weights[stack]);
+    add(totals[node], weights[stack]);
+    add(sums[tree.name_frame(node)].flat, weights[stack]);
   }
   for (size_t i = totals.size(); i-- > 1;) {
     const int64_t total = totals[i];
     if (total == 0) continue;
     const auto node = static_cast<NameNode>(i);
-    int64_t& above = totals[tree.name_parent(node)];
-    above = saturating_add(above, total);
-    const TreeFrame frame = tree.name_frame(node);
-    Sums& sum = sums[tree.stored_frame(frame).shown];
-    sum.frame = frame;
-    if (tree.is_outermost(node)) sum.cum = saturating_add(sum.cum, total);
+    add(totals[tree.name_parent(node)], total);
+    if (tree.is_outermost(node)) add(sums[tree.name_frame(node)].cum, total);
   }
   return sums;
 }
@@ -60,11 +55,12 @@ FunctionTable function_table(const Selection& selection, const TreeOptions& opti
   auto names = std::make_shared<FrameNames>(options.group);
   FunctionTable table;
   for (const ServiceStacks& service : selection.services) {
-    const std::vector<Sums> sums = sums_by_string(service.tree, service.weights);
+    const std::vector<Sums> sums = sums_by_frame(service.tree, service.weights);
     auto numbers = names->of_tree(service.tree);
-    for (const Sums& sum : sums) {
-      if (sum.frame == 0) continue;
-      const uint32_t name = numbers.of(sum.frame);
+    for (TreeFrame frame = 1; frame < sums.size(); ++frame) {
+      const Sums& sum = sums[frame];
+      if (sum.flat == 0 && sum.cum == 0) continue;
+      const uint32_t name = numbers.of(frame);
       if (name >= table.rows.size()) table.rows.resize(name + 1);
       FunctionRow& row = table.rows[name];
       row.name = name;
@@ -112,13 +108,9 @@ void sort_rows(FunctionTable& table, TopOrder order, size_t limit) {
   };
   std::vector<Key> keys(table.rows.size());
   for (uint32_t i = 0; i < keys.size(); ++i) keys[i] = {saturating_abs(weight(table.rows[i])), i};
-  const FrameNames& names = *table.names;
   const auto larger = [&](const Key& a, const Key& b) {
     if (a.weight != b.weight) return a.weight > b.weight;
-    const uint32_t left = table.rows[a.row].name;
-    const uint32_t right = table.rows[b.row].name;
-    if (names.group() == GroupBy::kFunction) return names[left].name < names[right].name;
-    return names.text(left) < names.text(right);
+    return table.names->is_before(table.rows[a.row].name, table.rows[b.row].name);
   };
   const size_t kept = limit == 0 ? keys.size() : std::min(limit, keys.size());
   std::partial_sort(keys.begin(), keys.begin() + static_cast<ptrdiff_t>(kept), keys.end(), larger);

@@ -1,6 +1,8 @@
 #include "query/prune.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 namespace vesta {
 namespace {
@@ -30,6 +32,16 @@ class NodeChoice {
     uint32_t node;
   };
 
+  // The place of the highest bit and the four after it; 0 for nothing.
+  static constexpr size_t kSizes = 64 * 16 + 1;
+  static size_t size_of(int64_t weight) {
+    if (weight == 0) return 0;
+    const auto bits = static_cast<uint64_t>(weight);
+    const auto width = static_cast<size_t>(std::bit_width(bits));
+    const uint64_t rest = width > 5 ? bits >> (width - 5) : bits << (5 - width);
+    return 1 + (width - 1) * 16 + (rest & 15);
+  }
+
   void keep(uint32_t node) {
     kept_[node] = 1;
     --room_;
@@ -38,14 +50,24 @@ class NodeChoice {
   // Keeps up to `count` of the nodes that are not kept yet, and what leads to them.
   void keep_largest(Column column, size_t count) {
     if (count == 0) return;
-    candidates_.clear();
     const std::vector<int64_t>& values = tree_.weights.*column;
     const std::vector<int64_t>& baseline = tree_.baseline.*column;
+    const auto weight_of = [&](uint32_t node) {
+      const int64_t weight = saturating_abs(values[node]);
+      return baseline.empty() ? weight : std::max(weight, saturating_abs(baseline[node]));
+    };
+    // A rough count by size first: most nodes are far too small, and need not be sorted.
+    std::array<uint32_t, kSizes> sizes{};
+    for (uint32_t node = 1; node < kept_.size(); ++node) {
+      if (kept_[node] == 0) ++sizes[size_of(weight_of(node))];
+    }
+    size_t least_size = kSizes;
+    for (size_t more = 0; least_size > 1 && more < count;) more += sizes[--least_size];
+    candidates_.clear();
     for (uint32_t node = 1; node < kept_.size(); ++node) {
       if (kept_[node] != 0) continue;
-      int64_t weight = saturating_abs(values[node]);
-      if (!baseline.empty()) weight = std::max(weight, saturating_abs(baseline[node]));
-      if (weight != 0) candidates_.push_back({weight, node});
+      const int64_t weight = weight_of(node);
+      if (size_of(weight) >= least_size) candidates_.push_back({weight, node});
     }
     // Ties by position: a parent stands before its child, so it comes first.
     const auto heavier = [](const Candidate& a, const Candidate& b) {
@@ -96,7 +118,6 @@ PrunedTree prune(const FlameTree& tree, size_t max_nodes) {
     parents[i] = place[tree.parent[left[i]]];
   }
   Children children(parents);
-  const std::vector<uint32_t> rank = tree.names->ranks();
   std::vector<std::pair<uint32_t, uint32_t>> pending{{0, 0}};  // place in `left`, parent in `out`
   out.nodes.reserve(left.size());
   out.parent.reserve(left.size());
@@ -110,8 +131,9 @@ PrunedTree prune(const FlameTree& tree, size_t max_nodes) {
     const std::span<uint32_t> below =
         std::span(children.items)
             .subspan(children.first[at], children.first[at + 1] - children.first[at]);
-    std::ranges::sort(below, std::greater<>(),
-                      [&](uint32_t child) { return rank[tree.name[left[child]]]; });
+    std::ranges::sort(below, [&](uint32_t a, uint32_t b) {
+      return tree.names->is_before(tree.name[left[b]], tree.name[left[a]]);
+    });
     for (const uint32_t child : below) pending.emplace_back(child, here);
   }
 

@@ -1,0 +1,1 @@
+vesta_bench(query SOURCES query_bench.cc DEPS vesta_query)

@@ -102,7 +102,6 @@ FlameBars to_flame_bars(const FlameTree& tree, size_t max_nodes) {
   }
   const std::vector<uint8_t> chosen = choose(sizes, max_nodes);
   const Children children(tree.parent);
-  const std::vector<uint32_t> ranks = tree.names->ranks();
 
   FlameBars out;
   Names names(*tree.names, out.names);
@@ -150,7 +149,9 @@ FlameBars to_flame_bars(const FlameTree& tree, size_t max_nodes) {
         if (is_comparison) left_cut = saturating_add(left_cut, left.total[child]);
       }
     }
-    std::ranges::sort(drawn, {}, [&](uint32_t node) { return ranks[tree.name[node]]; });
+    std::ranges::sort(drawn, [&](uint32_t a, uint32_t b) {
+      return tree.names->is_before(tree.name[a], tree.name[b]);
+    });
     for (const uint32_t node : drawn) add(names.of(tree.name[node]), node);
     if (cut > 0 || left_cut > 0) add_other(first, cut, left_cut);
     out.bars[at].child_count = static_cast<uint32_t>(out.bars.size() - first);

@@ -107,4 +107,19 @@ Coverage coverage_of(const Selection& selection) {
   return out;
 }
 
+double named_share(const Selection& selection) {
+  double named = 0;
+  double all = 0;
+  for (const auto& [service, tree, weights] : selection.services) {
+    for (StackNumber stack = 0; stack < std::min(weights.size(), tree.stack_count()); ++stack) {
+      if (weights[stack] == 0) continue;
+      const auto weight = static_cast<double>(saturating_abs(weights[stack]));
+      const TreeNode leaf = tree.leaf(stack);
+      all += weight;
+      if (leaf != 0 && is_named(tree.stored_frame(tree.frame(leaf)))) named += weight;
+    }
+  }
+  return all == 0 ? 1 : named / all;
+}
+
 }  // namespace vesta

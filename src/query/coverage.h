@@ -32,5 +32,7 @@ struct Coverage {
 };
 
 Coverage coverage_of(const Selection& selection);
+// `named` alone, which is cheaper.
+double named_share(const Selection& selection);
 
 }  // namespace vesta

@@ -1,0 +1,70 @@
+// What changes the store: deleting series, making backups.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/json_writer.h"
+#include "server/native/question.h"
+
+namespace vesta::server {
+namespace {
+
+Result<HttpResponse> delete_series(const ApiCall& call) {
+  if (call.parameter("query").empty()) {
+    return Error{ErrorCode::kUsage, "the parameter 'query' is missing",
+                 "it says what to delete; query={} is everything"};
+  }
+  VESTA_ASSIGN(const auto question, read_series_question(call, true));
+  VESTA_ASSIGN(const uint64_t series,
+               call.engine().remove(call.caller.tenant, question.selector, question.range));
+  JsonWriter json;
+  json.begin_object().field("series", series);
+  return json_response(json.end_object().take());
+}
+
+// One component of a path, visible and plain.
+bool is_plain_name(std::string_view name) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  };
+  return !name.empty() && name.size() <= 128 && name.front() != '.' &&
+         std::ranges::all_of(name, is_plain);
+}
+
+Result<HttpResponse> backup(const ApiCall& call) {
+  const std::string& root = call.context.options.backup_root;
+  if (root.empty()) {
+    return Error{ErrorCode::kUnsupported, "no directory for backups is configured",
+                 "the server's administrator sets one"};
+  }
+  const std::string_view name = call.parameter("name");
+  if (!is_plain_name(name)) {
+    return Error{ErrorCode::kUsage, fmt::format("name: '{}' is not the name of a backup", name),
+                 "letters, digits, '-', '_' and '.', not first"};
+  }
+  const std::filesystem::path directory = std::filesystem::path(root) / name;
+  std::error_code error;
+  if (std::filesystem::is_symlink(directory, error)) {
+    return Error{ErrorCode::kPermission,
+                 fmt::format("the backup '{}' is a link that may lead elsewhere", name), ""};
+  }
+  VESTA_TRY(call.engine().backup(directory.string()));
+  JsonWriter json;
+  json.begin_object().field("name", name);
+  return json_response(json.end_object().take());
+}
+
+}  // namespace
+
+std::span<const ApiRoute> admin_routes() {
+  static const std::array kRoutes = {
+      ApiRoute{"DELETE", "/api/v1/series", Scope::kAdmin, {kSeriesParameters}, delete_series},
+      ApiRoute{"POST", "/api/v1/backup", Scope::kAdmin, {"name"}, backup},
+  };
+  return kRoutes;
+}
+
+}  // namespace vesta::server

@@ -1,0 +1,28 @@
+// The native API, /api/v1/*: every question that the UI and the command line ask, as JSON, binary
+// columns or files of any format. openapi.json beside this file describes it. Adds routes that
+// refer to the engine, which must outlive them; handlers are thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "server/api.h"
+#include "store/engine.h"
+
+namespace vesta::server {
+
+struct NativeApiOptions {
+  std::function<int64_t()> now_ns;  // empty = the clock
+  uint64_t query_bytes = uint64_t{256} << 20;
+  std::chrono::milliseconds query_timeout{30'000};
+  size_t default_nodes = 100'000;
+  size_t max_nodes = 1'000'000;
+  // Backups are directories in this one; empty = none may be made over the network.
+  std::string backup_root;
+};
+
+void add_native_routes(Routes& routes, Engine& engine, const NativeApiOptions& options);
+
+}  // namespace vesta::server

@@ -1,0 +1,193 @@
+#include "server/native/question.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "query/time_words.h"
+#include "query/type_words.h"
+
+namespace vesta::server {
+namespace {
+
+template <size_t N>
+Result<std::array<uint8_t, N>> parse_hex(std::string_view text, std::string_view what) {
+  std::array<uint8_t, N> bytes{};
+  const auto digit = [](char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+  };
+  bool valid = text.size() == 2 * N;
+  for (size_t i = 0; valid && i < N; ++i) {
+    const int high = digit(text[2 * i]);
+    const int low = digit(text[2 * i + 1]);
+    valid = high >= 0 && low >= 0;
+    bytes[i] = static_cast<uint8_t>(high * 16 + low);
+  }
+  if (valid) return bytes;
+  return Error{ErrorCode::kUsage, fmt::format("{}: '{}' is not {} hex digits", what, text, 2 * N),
+               ""};
+}
+
+Result<Question> question_of(const ApiCall& call, std::string_view query, std::string_view from,
+                             std::string_view to) {
+  if (query.empty()) {
+    return Error{ErrorCode::kUsage, "the parameter 'query' is missing",
+                 "it says what is asked for, as in query=cpu{service_name=\"checkout\"}"};
+  }
+  VESTA_ASSIGN(TypedSelector typed, parse_selector(query));
+  Question question;
+  VESTA_ASSIGN(question.range, parse_time_range(from, to, call.context.now_ns()));
+  VESTA_ASSIGN(question.type, find_stored_type(call.engine(), call.caller.tenant, typed.type,
+                                               typed.selector, question.range));
+  question.selector = std::move(typed.selector);
+  return question;
+}
+
+}  // namespace
+
+Result<Question> read_question(const ApiCall& call) {
+  return question_of(call, call.parameter("query"), call.parameter("from"), call.parameter("to"));
+}
+
+Result<Question> read_baseline(const ApiCall& call, const Question& other) {
+  const auto given = [&](std::string_view name) { return call.parameter(name); };
+  if (given("baseline_query").empty() && given("baseline_from").empty() &&
+      given("baseline_to").empty()) {
+    return Error{ErrorCode::kUsage, "there is nothing to compare with",
+                 "give baseline_query, or baseline_from and baseline_to"};
+  }
+  const auto or_else = [&](std::string_view name, std::string_view otherwise) {
+    return given(name).empty() ? given(otherwise) : given(name);
+  };
+  VESTA_ASSIGN(Question question,
+               question_of(call, or_else("baseline_query", "query"),
+                           or_else("baseline_from", "from"), or_else("baseline_to", "to")));
+  if (question.type.sample_unit != other.type.sample_unit) {
+    return Error{ErrorCode::kUsage,
+                 fmt::format("cannot compare {} with {}", question.type.id(), other.type.id()),
+                 "both must be of one unit"};
+  }
+  return question;
+}
+
+Result<SeriesQuestion> read_series_question(const ApiCall& call, bool all_time_by_default) {
+  SeriesQuestion question;
+  const std::string_view from = call.parameter("from");
+  const std::string_view to = call.parameter("to");
+  if (all_time_by_default && from.empty() && to.empty()) {
+    question.range = kAllTime;
+  } else {
+    VESTA_ASSIGN(question.range, parse_time_range(from, to, call.context.now_ns()));
+  }
+  const std::string_view query = call.parameter("query");
+  if (query.empty()) return question;
+  VESTA_ASSIGN(TypedSelector typed, parse_selector(query));
+  question.selector = std::move(typed.selector);
+  if (typed.type.empty()) return question;
+  VESTA_ASSIGN(const ProfileType type,
+               find_stored_type(call.engine(), call.caller.tenant, typed.type, question.selector,
+                                question.range));
+  VESTA_ASSIGN(LabelMatcher matcher,
+               LabelMatcher::make(std::string(kTypeLabel), MatchOperator::kEqual, type.id()));
+  question.selector.push_back(std::move(matcher));
+  return question;
+}
+
+Result<SelectRequest> select_request(const ApiCall& call, const Question& question) {
+  SelectRequest request;
+  request.type = question.type;
+  request.selector = question.selector;
+  request.range = question.range;
+  request.budget = call.context.budget();
+  for (const std::string_view id : call.request.parameters("trace_id")) {
+    VESTA_ASSIGN(const auto bytes, parse_hex<16>(id, "trace_id"));
+    request.samples.trace_ids.push_back(bytes);
+  }
+  for (const std::string_view id : call.request.parameters("span_id")) {
+    VESTA_ASSIGN(const auto bytes, parse_hex<8>(id, "span_id"));
+    request.samples.span_ids.push_back(bytes);
+  }
+  for (const std::string_view id : call.request.parameters("profile_id")) {
+    VESTA_TRY(parse_hex<16>(id, "profile_id"));
+    request.profile_ids.emplace_back(id);
+  }
+  if (const std::string_view labels = call.parameter("sample_labels"); !labels.empty()) {
+    VESTA_ASSIGN(TypedSelector typed, parse_selector(labels));
+    request.samples.labels = std::move(typed.selector);
+  }
+  return request;
+}
+
+Result<Selection> select(const ApiCall& call, const Question& question) {
+  VESTA_ASSIGN(const SelectRequest request, select_request(call, question));
+  VESTA_ASSIGN(auto selections, call.engine().select(call.caller.tenant, request));
+  if (selections.empty()) {
+    Selection nothing;
+    nothing.type = question.type;
+    return nothing;
+  }
+  return std::move(selections.front());
+}
+
+FrameFilters read_filters(const ApiCall& call) {
+  FrameFilters filters;
+  filters.focus = call.parameter("focus");
+  filters.ignore = call.parameter("ignore");
+  filters.hide = call.parameter("hide");
+  filters.show = call.parameter("show");
+  filters.show_from = call.parameter("show_from");
+  return filters;
+}
+
+Result<TreeOptions> read_tree_options(const ApiCall& call) {
+  TreeOptions options;
+  VESTA_ASSIGN(options.filter, StackFilter::compile(read_filters(call)));
+  VESTA_ASSIGN(options.group, parse_group_by(call.parameter("group")));
+  return options;
+}
+
+Result<size_t> read_count(const ApiCall& call, std::string_view name, size_t otherwise,
+                          size_t most) {
+  const std::string_view text = call.parameter(name);
+  if (text.empty()) return otherwise;
+  size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number > most) {
+    return Error{ErrorCode::kUsage,
+                 fmt::format("{}: '{}' is not a number from 0 to {}", name, text, most), ""};
+  }
+  return number;
+}
+
+Result<size_t> read_nodes(const ApiCall& call) {
+  const NativeApiOptions& options = call.context.options;
+  VESTA_ASSIGN(const size_t nodes,
+               read_count(call, "nodes", options.default_nodes, options.max_nodes));
+  return nodes == 0 ? options.max_nodes : nodes;
+}
+
+Result<bool> read_flag(const ApiCall& call, std::string_view name) {
+  VESTA_ASSIGN(const std::string word, read_word(call, name, "false|true|0|1"));
+  return word == "true" || word == "1";
+}
+
+Result<std::string> read_word(const ApiCall& call, std::string_view name, std::string_view words) {
+  const std::string_view text = call.parameter(name);
+  for (std::string_view rest = words;;) {
+    const size_t bar = std::min(rest.find('|'), rest.size());
+    const std::string_view word = rest.substr(0, bar);
+    if (text.empty() || text == word) return std::string(word);
+    if (bar == rest.size()) break;
+    rest.remove_prefix(bar + 1);
+  }
+  std::string list(words);
+  std::ranges::replace(list, '|', ' ');
+  return Error{ErrorCode::kUsage, fmt::format("{}: '{}' is not known", name, text),
+               "one of: " + list};
+}
+
+}  // namespace vesta::server

@@ -1,0 +1,49 @@
+// What a request asks for, read from its parameters and checked. Plain functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "query/flame_tree.h"
+#include "server/native/route_table.h"
+
+namespace vesta::server {
+
+struct Question {
+  ProfileType type;
+  Selector selector;
+  TimeRange range;
+};
+
+// From `query`, `from` and `to`, or those with a prefix ("baseline_"). kUsage with the column when
+// the selector is wrong; kNoData when no series match and the type is not spelt out.
+Result<Question> read_question(const ApiCall& call);
+// Where the second one of a comparison does not say something, the first does.
+Result<Question> read_baseline(const ApiCall& call, const Question& other);
+
+// The same for lists: without `query` everything is meant; a type in it is one more matcher.
+struct SeriesQuestion {
+  Selector selector;
+  TimeRange range;
+};
+Result<SeriesQuestion> read_series_question(const ApiCall& call, bool all_time_by_default = false);
+
+// Asks the engine, with what `profile_id`, `trace_id`, `span_id` and `sample_labels` choose.
+Result<SelectRequest> select_request(const ApiCall& call, const Question& question);
+Result<Selection> select(const ApiCall& call, const Question& question);
+
+// `focus`, `ignore`, `hide`, `show`, `show_from`.
+FrameFilters read_filters(const ApiCall& call);
+// The filters and `group`.
+Result<TreeOptions> read_tree_options(const ApiCall& call);
+
+// A whole number; kUsage when it is none or above `most`.
+Result<size_t> read_count(const ApiCall& call, std::string_view name, size_t otherwise,
+                          size_t most);
+// `nodes`, as the options bound it; 0 is the most there may be.
+Result<size_t> read_nodes(const ApiCall& call);
+Result<bool> read_flag(const ApiCall& call, std::string_view name);
+// One of the words, joined by '|' ("flat|cum"); the first when it is not there.
+Result<std::string> read_word(const ApiCall& call, std::string_view name, std::string_view words);
+
+}  // namespace vesta::server

@@ -1,0 +1,58 @@
+// The routes of the native API as a table, so that tests can hold it against openapi.json.
+// Constants.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "server/native/native_api.h"
+
+namespace vesta::server {
+
+struct ApiContext {
+  Engine& engine;
+  NativeApiOptions options;
+
+  int64_t now_ns() const;
+  QueryBudget budget() const;
+};
+
+struct ApiCall {
+  const ApiContext& context;
+  const HttpRequest& request;
+  const Caller& caller;
+
+  Engine& engine() const { return context.engine; }
+  std::string_view parameter(std::string_view name) const { return request.parameter(name); }
+};
+
+using ApiHandler = Result<HttpResponse> (*)(const ApiCall&);
+
+struct ApiRoute {
+  std::string_view method;
+  std::string_view path;
+  Scope scope = Scope::kRead;
+  // Names of all query parameters, groups of them joined by spaces. Any other is refused, so that a
+  // misspelt filter does not go unnoticed.
+  std::vector<std::string_view> parameters;
+  ApiHandler handler = nullptr;
+};
+
+// Parameters that many routes share.
+inline constexpr std::string_view kSeriesParameters = "query from to";
+inline constexpr std::string_view kSampleParameters = "profile_id trace_id span_id sample_labels";
+inline constexpr std::string_view kStackParameters = "focus ignore hide show show_from";
+
+std::span<const ApiRoute> list_routes();
+std::span<const ApiRoute> tree_routes();
+std::span<const ApiRoute> table_routes();
+std::span<const ApiRoute> time_routes();
+std::span<const ApiRoute> export_routes();
+std::span<const ApiRoute> admin_routes();
+std::vector<const ApiRoute*> all_routes();
+
+// One by one.
+std::vector<std::string> parameter_names(const ApiRoute& route);
+
+}  // namespace vesta::server

@@ -1,0 +1,122 @@
+// Tables of functions: of one selection, and of two side by side.
+#include <array>
+
+#include "query/coverage.h"
+#include "query/function_table.h"
+#include "server/native/answer.h"
+
+namespace vesta::server {
+namespace {
+
+constexpr size_t kMostRows = 1'000'000;
+
+Result<TopOrder> read_order(const ApiCall& call) {
+  VESTA_ASSIGN(const std::string order, read_word(call, "order", "flat|cum"));
+  return order == "cum" ? TopOrder::kByCum : TopOrder::kByFlat;
+}
+
+Result<HttpResponse> top(const ApiCall& call) {
+  VESTA_ASSIGN(const TreeOptions options, read_tree_options(call));
+  VESTA_ASSIGN(const TopOrder order, read_order(call));
+  VESTA_ASSIGN(const size_t rows, read_count(call, "rows", 100, kMostRows));
+  VESTA_ASSIGN(const Question question, read_question(call));
+  VESTA_ASSIGN(const Selection selection, select(call, question));
+  FunctionTable table = function_table(selection, options);
+  sort_rows(table, order, rows);
+  JsonWriter json;
+  json.begin_object();
+  write_answer_header(json, question, selection);
+  json.key("rows").begin_array();
+  for (const FunctionRow& row : table.rows) {
+    json.begin_object();
+    write_frame_name(json, *table.names, row.name);
+    json.field("flat", row.flat).field("cum", row.cum).end_object();
+  }
+  json.end_array().key("cut").begin_object().field("rows", table.cut_rows);
+  json.field("flat", table.cut_flat).end_object();
+  write_answer_coverage(json, selection);
+  return json_response(json.end_object().take());
+}
+
+Result<HttpResponse> diff(const ApiCall& call) {
+  VESTA_ASSIGN(const TreeOptions options, read_tree_options(call));
+  VESTA_ASSIGN(const TopOrder order, read_order(call));
+  VESTA_ASSIGN(const size_t rows, read_count(call, "rows", 100, kMostRows));
+  VESTA_ASSIGN(const std::string scale, read_word(call, "scale", "absolute|normalized"));
+  VESTA_ASSIGN(const Question question, read_question(call));
+  VESTA_ASSIGN(const Question baseline, read_baseline(call, question));
+  VESTA_ASSIGN(const Selection after, select(call, question));
+  VESTA_ASSIGN(const Selection before, select(call, baseline));
+  FunctionTable table = function_table(build_flame_tree(
+      before, after, scale == "normalized" ? CompareScale::kNormalized : CompareScale::kAbsolute,
+      options));
+  sort_rows(table, order, rows);
+  JsonWriter json;
+  json.begin_object();
+  write_answer_header(json, question, after);
+  json.field("total_before", table.baseline_whole).field("total_after", table.whole);
+  json.field("total_delta", saturating_subtract(table.whole, table.baseline_whole));
+  json.key("baseline").begin_object();
+  write_answer_header(json, baseline, before);
+  json.end_object().key("rows").begin_array();
+  for (const FunctionRow& row : table.rows) {
+    json.begin_object();
+    write_frame_name(json, *table.names, row.name);
+    json.field("flat_before", row.baseline_flat).field("flat_after", row.flat);
+    json.field("flat_delta", row.flat_delta());
+    json.field("cum_before", row.baseline_cum).field("cum_after", row.cum);
+    json.field("cum_delta", row.cum_delta()).end_object();
+  }
+  json.end_array().key("cut").begin_object().field("rows", table.cut_rows);
+  json.field("flat_delta", table.cut_flat_delta).end_object();
+  write_answer_coverage(json, after);
+  return json_response(json.end_object().take());
+}
+
+Result<HttpResponse> coverage(const ApiCall& call) {
+  VESTA_ASSIGN(const Question question, read_question(call));
+  VESTA_ASSIGN(const Selection selection, select(call, question));
+  const Coverage found = coverage_of(selection);
+  JsonWriter json;
+  json.begin_object();
+  write_answer_header(json, question, selection);
+  json.field("named", found.named).field("named_frames", found.named_frames);
+  json.field("complete", found.complete).key("marks").begin_array();
+  for (const Coverage::Mark& mark : found.marks)
+    json.begin_object().field("name", mark.name).field("weight", mark.weight).end_object();
+  json.end_array().key("unnamed_binaries").begin_array();
+  for (const Coverage::Binary& binary : found.unnamed_binaries) {
+    json.begin_object().field("binary", binary.path).field("build_id", binary.build_id);
+    json.field("weight", binary.unnamed).end_object();
+  }
+  json.end_array().key("losses").begin_array();
+  for (const LossCount& loss : found.losses)
+    json.begin_object().field("reason", loss.reason).field("count", loss.count).end_object();
+  return json_response(json.end_array().end_object().take());
+}
+
+}  // namespace
+
+std::span<const ApiRoute> table_routes() {
+  static const std::array kRoutes = {
+      ApiRoute{"GET",
+               "/api/v1/top",
+               Scope::kRead,
+               {kSeriesParameters, kSampleParameters, kStackParameters, "group order rows"},
+               top},
+      ApiRoute{"GET",
+               "/api/v1/diff",
+               Scope::kRead,
+               {kSeriesParameters, kSampleParameters, kStackParameters,
+                "baseline_query baseline_from baseline_to scale group order rows"},
+               diff},
+      ApiRoute{"GET",
+               "/api/v1/coverage",
+               Scope::kRead,
+               {kSeriesParameters, kSampleParameters},
+               coverage},
+  };
+  return kRoutes;
+}
+
+}  // namespace vesta::server

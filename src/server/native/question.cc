@@ -32,28 +32,39 @@ Result<std::array<uint8_t, N>> parse_hex(std::string_view text, std::string_view
                ""};
 }
 
-Result<Question> question_of(const ApiCall& call, std::string_view query, std::string_view from,
-                             std::string_view to) {
+// A question whose type is not found out yet.
+struct Words {
+  TypedSelector typed;
+  TimeRange range;
+};
+
+Result<Words> read_words(const ApiCall& call, std::string_view query, std::string_view from,
+                         std::string_view to) {
   if (query.empty()) {
     return Error{ErrorCode::kUsage, "the parameter 'query' is missing",
                  "it says what is asked for, as in query=cpu{service_name=\"checkout\"}"};
   }
-  VESTA_ASSIGN(TypedSelector typed, parse_selector(query));
-  Question question;
-  VESTA_ASSIGN(question.range, parse_time_range(from, to, call.context.now_ns()));
-  VESTA_ASSIGN(question.type, find_stored_type(call.engine(), call.caller.tenant, typed.type,
-                                               typed.selector, question.range));
-  question.selector = std::move(typed.selector);
-  return question;
+  Words words;
+  VESTA_ASSIGN(words.typed, parse_selector(query));
+  VESTA_ASSIGN(words.range, parse_time_range(from, to, call.context.now_ns()));
+  return words;
+}
+
+Result<ProfileType> type_of(const ApiCall& call, const Words& words) {
+  return find_stored_type(call.engine(), call.caller.tenant, words.typed.type, words.typed.selector,
+                          words.range);
 }
 
 }  // namespace
 
 Result<Question> read_question(const ApiCall& call) {
-  return question_of(call, call.parameter("query"), call.parameter("from"), call.parameter("to"));
+  VESTA_ASSIGN(Words words, read_words(call, call.parameter("query"), call.parameter("from"),
+                                       call.parameter("to")));
+  VESTA_ASSIGN(ProfileType type, type_of(call, words));
+  return Question{std::move(type), std::move(words.typed.selector), words.range};
 }
 
-Result<Question> read_baseline(const ApiCall& call, const Question& other) {
+Result<Comparison> read_comparison(const ApiCall& call) {
   const auto given = [&](std::string_view name) { return call.parameter(name); };
   if (given("baseline_query").empty() && given("baseline_from").empty() &&
       given("baseline_to").empty()) {
@@ -63,15 +74,26 @@ Result<Question> read_baseline(const ApiCall& call, const Question& other) {
   const auto or_else = [&](std::string_view name, std::string_view otherwise) {
     return given(name).empty() ? given(otherwise) : given(name);
   };
-  VESTA_ASSIGN(Question question,
-               question_of(call, or_else("baseline_query", "query"),
-                           or_else("baseline_from", "from"), or_else("baseline_to", "to")));
-  if (question.type.sample_unit != other.type.sample_unit) {
+  VESTA_ASSIGN(Words after, read_words(call, given("query"), given("from"), given("to")));
+  VESTA_ASSIGN(Words before,
+               read_words(call, or_else("baseline_query", "query"),
+                          or_else("baseline_from", "from"), or_else("baseline_to", "to")));
+  auto after_type = type_of(call, after);
+  if (!after_type && after_type.error().code != ErrorCode::kNoData)
+    return std::move(after_type).error();
+  auto before_type = type_of(call, before);
+  if (!before_type && before_type.error().code != ErrorCode::kNoData)
+    return std::move(before_type).error();
+  if (!after_type && !before_type) return std::move(after_type).error();
+  const ProfileType& of_after = after_type ? *after_type : *before_type;
+  const ProfileType& of_before = before_type ? *before_type : *after_type;
+  if (of_after.sample_unit != of_before.sample_unit) {
     return Error{ErrorCode::kUsage,
-                 fmt::format("cannot compare {} with {}", question.type.id(), other.type.id()),
+                 fmt::format("cannot compare {} with {}", of_before.id(), of_after.id()),
                  "both must be of one unit"};
   }
-  return question;
+  return Comparison{{of_after, std::move(after.typed.selector), after.range},
+                    {of_before, std::move(before.typed.selector), before.range}};
 }
 
 Result<SeriesQuestion> read_series_question(const ApiCall& call, bool all_time_by_default) {

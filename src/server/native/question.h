@@ -18,8 +18,13 @@ struct Question {
 // From `query`, `from` and `to`, or those with a prefix ("baseline_"). kUsage with the column when
 // the selector is wrong; kNoData when no series match and the type is not spelt out.
 Result<Question> read_question(const ApiCall& call);
-// Where the second one of a comparison does not say something, the first does.
-Result<Question> read_baseline(const ApiCall& call, const Question& other);
+// The two sides of a comparison. Where the baseline does not say something, the other does; one of
+// them may have no data.
+struct Comparison {
+  Question question;
+  Question baseline;
+};
+Result<Comparison> read_comparison(const ApiCall& call);
 
 // The same for lists: without `query` everything is meant; a type in it is one more matcher.
 struct SeriesQuestion {

@@ -43,21 +43,20 @@ Result<HttpResponse> diff(const ApiCall& call) {
   VESTA_ASSIGN(const TopOrder order, read_order(call));
   VESTA_ASSIGN(const size_t rows, read_count(call, "rows", 100, kMostRows));
   VESTA_ASSIGN(const std::string scale, read_word(call, "scale", "absolute|normalized"));
-  VESTA_ASSIGN(const Question question, read_question(call));
-  VESTA_ASSIGN(const Question baseline, read_baseline(call, question));
-  VESTA_ASSIGN(const Selection after, select(call, question));
-  VESTA_ASSIGN(const Selection before, select(call, baseline));
+  VESTA_ASSIGN(const Comparison both, read_comparison(call));
+  VESTA_ASSIGN(const Selection after, select(call, both.question));
+  VESTA_ASSIGN(const Selection before, select(call, both.baseline));
   FunctionTable table = function_table(build_flame_tree(
       before, after, scale == "normalized" ? CompareScale::kNormalized : CompareScale::kAbsolute,
       options));
   sort_rows(table, order, rows);
   JsonWriter json;
   json.begin_object();
-  write_answer_header(json, question, after);
+  write_answer_header(json, both.question, after);
   json.field("total_before", table.baseline_whole).field("total_after", table.whole);
   json.field("total_delta", saturating_subtract(table.whole, table.baseline_whole));
   json.key("baseline").begin_object();
-  write_answer_header(json, baseline, before);
+  write_answer_header(json, both.baseline, before);
   json.end_object().key("rows").begin_array();
   for (const FunctionRow& row : table.rows) {
     json.begin_object();

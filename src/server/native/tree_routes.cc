@@ -85,12 +85,11 @@ Result<HttpResponse> flame(const ApiCall& call) {
 Result<HttpResponse> diff_flame(const ApiCall& call) {
   VESTA_ASSIGN(const TreeOptions options, read_tree_options(call));
   VESTA_ASSIGN(const std::string scale, read_word(call, "scale", "absolute|normalized"));
-  VESTA_ASSIGN(const Question question, read_question(call));
-  VESTA_ASSIGN(const Question baseline, read_baseline(call, question));
-  VESTA_ASSIGN(const Selection after, select(call, question));
-  VESTA_ASSIGN(const Selection before, select(call, baseline));
+  VESTA_ASSIGN(const Comparison both, read_comparison(call));
+  VESTA_ASSIGN(const Selection after, select(call, both.question));
+  VESTA_ASSIGN(const Selection before, select(call, both.baseline));
   return flame_answer(
-      call, question, after,
+      call, both.question, after,
       build_flame_tree(before, after,
                        scale == "normalized" ? CompareScale::kNormalized : CompareScale::kAbsolute,
                        options));

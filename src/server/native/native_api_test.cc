@@ -1,0 +1,257 @@
+#include "server/native/native_api.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "formats/registry.h"
+#include "profile/test_profiles.h"
+#include "server/native/test_call.h"
+
+namespace vesta::server {
+namespace {
+
+using test::TestApi;
+
+TEST(NativeApi, ListsTypesLabelsValuesAndSeries) {
+  TestApi api;
+  EXPECT_EQ(
+      api.json("/api/v1/types").find("\"id\":\"process_cpu:cpu:nanoseconds:cpu:nanoseconds\"") !=
+          std::string::npos,
+      true);
+  EXPECT_NE(api.json("/api/v1/labels").find("\"service_name\""), std::string::npos);
+  EXPECT_EQ(api.json("/api/v1/values/service_name"),
+            R"({"label":"service_name","values":["api","web"],"truncated":false})");
+  EXPECT_EQ(api.json("/api/v1/values/service_name?limit=1"),
+            R"({"label":"service_name","values":["api"],"truncated":true})");
+  EXPECT_EQ(api.json("/api/v1/values/service_name?prefix=w"),
+            R"({"label":"service_name","values":["web"],"truncated":false})");
+  EXPECT_EQ(api.json("/api/v1/values/service_name?query={pod=\"web-1\"}"),
+            R"({"label":"service_name","values":["web"],"truncated":false})");
+  const std::string series = api.json("/api/v1/series?limit=1&query=cpu{}");
+  EXPECT_NE(series.find("\"cut\":{\"series\":2}"), std::string::npos) << series;
+}
+
+TEST(NativeApi, MergesServicesIntoOneFlameGraph) {
+  TestApi api;
+  const std::string all = api.json("/api/v1/flame?query=cpu{}");
+  EXPECT_NE(all.find("\"total\":107"), std::string::npos) << all;
+  EXPECT_NE(all.find(R"("name":"main","total":107,"self":0)"), std::string::npos) << all;
+  const std::string web = api.json("/api/v1/flame?query=cpu{service_name=\"web\"}");
+  EXPECT_NE(web.find(R"("name":"main","total":7,"self":0)"), std::string::npos) << web;
+}
+
+TEST(NativeApi, SaysWhatANodeBudgetCutAndFetchesIt) {
+  TestApi api;
+  const std::string cut = api.json("/api/v1/flame?query=cpu{service_name=\"web\"}&nodes=2");
+  EXPECT_NE(cut.find(R"("cut":{"nodes":4,"self":7})"), std::string::npos) << cut;
+  const std::string below =
+      api.json("/api/v1/flame?query=cpu{service_name=\"web\"}&path=main&path=work");
+  EXPECT_NE(below.find(R"({"id":0,"parent":-1,"name":"work","total":3,"self":0})"),
+            std::string::npos)
+      << below;
+  EXPECT_EQ(api.call("/api/v1/flame?query=cpu{}&path=nowhere").status, 404);
+}
+
+TEST(NativeApi, SendsFlameGraphsAsColumns) {
+  TestApi api;
+  const HttpResponse response = api.call("/api/v1/flame?query=cpu{}&format=columns");
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.content_type, "application/vnd.vesta.flame-columns");
+  const auto flame = test::read_flame_columns(response.body);
+  EXPECT_EQ(flame.totals.at("main"), 107);
+  EXPECT_EQ(flame.totals.at("main;work;read"), 1);
+  const auto cut =
+      test::read_flame_columns(api.call("/api/v1/flame?query=cpu{}&format=columns&nodes=2").body);
+  EXPECT_EQ(cut.totals.at("main"), 107);
+  EXPECT_EQ(cut.totals.size(), 2U);
+  const auto diff = test::read_flame_columns(
+      api.call("/api/v1/diff/flame?query=cpu{service_name=\"web\"}&baseline_query=cpu{service_name="
+               "\"api\"}&format=columns")
+          .body);
+  EXPECT_EQ(diff.totals.at("main"), 7);
+  EXPECT_EQ(diff.totals_before.at("main"), 100);
+}
+
+TEST(NativeApi, FiltersStacks) {
+  TestApi api;
+  const std::string top = api.json("/api/v1/top?query=cpu{service_name=\"web\"}&focus=read");
+  EXPECT_NE(top.find(R"("total":7,)"), std::string::npos) << top;
+  EXPECT_NE(top.find(R"("name":"read","file":"","line":0,"binary":"","flat":1,"cum":1)"),
+            std::string::npos)
+      << top;
+  EXPECT_EQ(top.find("idle"), std::string::npos);
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&focus=(").status, 400);
+}
+
+TEST(NativeApi, ShowsCallersAndCallees) {
+  TestApi api;
+  const std::string body =
+      api.json("/api/v1/callers?query=cpu{service_name=\"web\"}&function=work");
+  EXPECT_NE(body.find(R"("callers":[{"name":"main","file":"","line":0,"binary":"","weight":3}])"),
+            std::string::npos)
+      << body;
+  EXPECT_EQ(api.call("/api/v1/callers?query=cpu{}&function=nobody").status, 404);
+  EXPECT_EQ(api.call("/api/v1/callers?query=cpu{}").status, 400);
+}
+
+TEST(NativeApi, ComparesTwoSelections) {
+  TestApi api;
+  const std::string body = api.json(
+      "/api/v1/diff?query=cpu{service_name=\"web\"}&baseline_query=cpu{service_name=\"api\"}");
+  EXPECT_NE(body.find(R"("total_before":100,"total_after":7,"total_delta":-93)"), std::string::npos)
+      << body;
+  // One side may be empty.
+  EXPECT_NE(api.json("/api/v1/diff?query=cpu{}&from=-1h&baseline_from=-9h&baseline_to=-8h")
+                .find(R"("total_before":0,"total_after":107)"),
+            std::string::npos);
+  EXPECT_NE(api.json("/api/v1/diff?query=cpu{}&from=-9h&to=-8h&baseline_from=-1h&baseline_to=now")
+                .find(R"("total_before":107,"total_after":0)"),
+            std::string::npos);
+  EXPECT_EQ(api.call("/api/v1/diff?query=cpu{}").status, 400);
+  EXPECT_EQ(api.call("/api/v1/diff?query=cpu{}&baseline_query=inuse{}").status, 400);
+}
+
+TEST(NativeApi, GivesRatesThatDoNotDependOnTheStep) {
+  TestApi api;
+  // 7 ns of web in the hour before now, in two profiles.
+  for (const std::string step : {"1h", "3600"}) {
+    const std::string body =
+        api.json("/api/v1/totals?query=cpu{service_name=\"web\"}&step=" + step);
+    EXPECT_NE(body.find("\"values\":[7]"), std::string::npos) << body;
+    EXPECT_NE(body.find("\"profiles\":[2]"), std::string::npos) << body;
+  }
+  // The last bucket is cut short by the end of the range: 3 ns in 10 minutes are no less a rate.
+  const std::string body =
+      api.json("/api/v1/totals?query=cpu{service_name=\"web\"}&step=50m&from=-1h");
+  EXPECT_NE(body.find("\"rates\":["), std::string::npos);
+  const std::string grouped =
+      api.json("/api/v1/totals?query=cpu{}&step=2h&group_by=service_name&limit=1");
+  EXPECT_NE(grouped.find(R"("labels":{"service_name":"api"},"total":100)"), std::string::npos)
+      << grouped;
+  EXPECT_NE(grouped.find(R"("cut":{"series":1,"total":7})"), std::string::npos) << grouped;
+  EXPECT_EQ(api.call("/api/v1/totals?query=cpu{}&step=1ns").status, 400);
+}
+
+TEST(NativeApi, AveragesGauges) {
+  TestApi api;
+  const std::string body = api.json("/api/v1/totals?query=inuse{}&step=2h");
+  EXPECT_NE(body.find("\"temporality\":\"instant\""), std::string::npos) << body;
+  EXPECT_NE(body.find("\"values\":[30]"), std::string::npos) << body;  // of 20 and 40
+  EXPECT_EQ(body.find("\"rates\""), std::string::npos);
+  const std::string flame = api.json("/api/v1/flame?query=inuse{}");
+  EXPECT_NE(flame.find("\"total\":30"), std::string::npos) << flame;
+}
+
+TEST(NativeApi, ExportsEveryFormat) {
+  TestApi api;
+  const std::map<std::string, std::string> starts = {
+      {"pprof", "\x1f\x8b"}, {"folded", "main"}, {"speedscope", "{"}, {"otlp-json", "{"},
+      {"flamebearer", "{"},  {"svg", "<"},       {"html", "<!"},      {"otlp", ""}};
+  for (const auto& [format, start] : starts) {
+    const HttpResponse response = api.call("/api/v1/export?query=cpu{}&format=" + format);
+    EXPECT_EQ(response.status, 200) << format << response.body;
+    EXPECT_TRUE(response.body.starts_with(start)) << format;
+    EXPECT_FALSE(response.headers.empty());
+    if (format == "svg" || format == "html") continue;
+    const auto batch = read_profile(response.body, "", {});
+    ASSERT_TRUE(batch.ok()) << format << ": " << batch.error().message;
+    int64_t total = 0;
+    for (const Profile& profile : batch->profiles) total += total_of(profile, 0);
+    EXPECT_EQ(total, 107) << format;
+  }
+  EXPECT_EQ(api.call("/api/v1/export?query=cpu{}&format=zip").status, 400);
+  const auto folded = api.call("/api/v1/export?query=cpu{}&format=folded&focus=read").body;
+  EXPECT_EQ(folded, "main;work;read 1\n");
+}
+
+TEST(NativeApi, OpensInPprof) {
+  TestApi api;
+  const HttpResponse response = api.call("/api/v1/pprof?query=cpu{service_name=\"web\"}");
+  const auto batch = read_profile(response.body, "pprof", {});
+  ASSERT_TRUE(batch.ok());
+  EXPECT_EQ(vesta::test::total_of_type(*batch, "cpu"), 7);
+  EXPECT_FALSE(response.compressible);
+  EXPECT_EQ(api.call("/api/v1/pprof?query=cpu{}&seconds=7200").status, 200);
+  EXPECT_EQ(api.call("/api/v1/pprof?query=cpu{}&seconds=x").status, 400);
+  const HttpResponse samples = api.call("/api/v1/pprof?query=cpu{}&samples=true");
+  EXPECT_EQ(samples.status, 200) << samples.body;
+}
+
+TEST(NativeApi, AnswersWithTheColumnOfAWrongSelector) {
+  TestApi api;
+  const HttpResponse response = api.call("/api/v1/top?query=cpu{a=b}");
+  EXPECT_EQ(response.status, 400);
+  EXPECT_NE(response.body.find("selector, column 7: expected a value in quotes, found 'b'"),
+            std::string::npos)
+      << response.body;
+}
+
+TEST(NativeApi, RefusesWhatItDoesNotUnderstand) {
+  TestApi api;
+  EXPECT_EQ(api.call("/api/v1/top").status, 400);
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&from=yesterday").status, 400);
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&rows=-1").status, 400);
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&order=up").status, 400);
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&trace_id=xyz").status, 400);
+  EXPECT_EQ(api.call("/api/v1/flame?query=cpu{}&nodes=100000000").status, 400);
+  const HttpResponse response = api.call("/api/v1/top?query=cpu{}&focsu=a");
+  EXPECT_EQ(response.status, 400);
+  EXPECT_NE(response.body.find("did you mean 'focus'?"), std::string::npos);
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{service_name=\"nobody\"}").status, 404);
+  EXPECT_EQ(api.call("/api/v1/top?query=nonsense{}").status, 400);
+}
+
+TEST(NativeApi, KeepsTenantsApart) {
+  TestApi api;
+  api.caller.tenant = "somebody else";
+  EXPECT_EQ(api.json("/api/v1/types"), R"({"types":[]})");
+  EXPECT_EQ(api.json("/api/v1/labels"), R"({"labels":[]})");
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}").status, 404);
+  const std::string top =
+      api.json("/api/v1/top?query=process_cpu:cpu:nanoseconds:cpu:nanoseconds{}");
+  EXPECT_NE(top.find("\"total\":0"), std::string::npos);
+  EXPECT_EQ(api.json("/api/v1/series?query={}", "DELETE"), R"({"series":0})");
+}
+
+TEST(NativeApi, DeletesSeries) {
+  TestApi api;
+  EXPECT_EQ(api.call("/api/v1/series", "DELETE").status, 400);
+  EXPECT_EQ(api.json("/api/v1/series?query=cpu{service_name=\"api\"}", "DELETE"),
+            R"({"series":1})");
+  EXPECT_NE(api.json("/api/v1/top?query=cpu{}").find("\"total\":7"), std::string::npos);
+}
+
+TEST(NativeApi, MakesBackupsInTheirDirectoryOnly) {
+  TestApi api;
+  EXPECT_EQ(api.call("/api/v1/backup?name=x", "POST").status, 501);
+  NativeApiOptions options;
+  options.backup_root = "/nonexistent";
+  api.start(options);
+  for (const std::string name : {"", "..", ".hidden", "a/b", "/etc", "a%00"})
+    EXPECT_EQ(api.call("/api/v1/backup?name=" + name, "POST").status, 400) << name;
+  // Good enough to reach the engine, which cannot do it.
+  EXPECT_EQ(api.call("/api/v1/backup?name=2026-11-15", "POST").status, 501);
+}
+
+TEST(NativeApi, DrawsHeatMaps) {
+  TestApi api;
+  const std::string values = api.json("/api/v1/heatmap?query=cpu{}&step=30m&rows=4");
+  EXPECT_NE(values.find("\"cell_total\":3"), std::string::npos) << values;
+  const std::string offsets = api.json("/api/v1/heatmap?query=cpu{}&kind=offset");
+  EXPECT_NE(offsets.find("\"left_out\":107"), std::string::npos) << offsets;
+  EXPECT_EQ(api.call("/api/v1/heatmap?query=cpu{}&kind=offset&from=-30d").status, 400);
+}
+
+TEST(NativeApi, PrintsTreesAsText) {
+  TestApi api;
+  const HttpResponse text = api.call("/api/v1/tree?query=cpu{}&format=text");
+  EXPECT_EQ(text.status, 200);
+  EXPECT_NE(text.body.find("main"), std::string::npos);
+  EXPECT_TRUE(api.call("/api/v1/tree?query=cpu{}&format=csv").body.starts_with("id,parent"));
+  const std::string up = api.json("/api/v1/tree?query=cpu{}&direction=bottom-up");
+  EXPECT_NE(up.find(R"("name":"read","total":1)"), std::string::npos) << up;
+}
+
+}  // namespace
+}  // namespace vesta::server

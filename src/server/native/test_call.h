@@ -1,0 +1,43 @@
+// The native API over an engine in memory with a little data, called as a transport would. Used by
+// tests only.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "server/native/native_api.h"
+
+namespace vesta::server::test {
+
+inline constexpr int64_t kNow = 1'763'208'000'000'000'000;
+
+// Services web (two pods, one profile each, 3 and 4 ns) and api (100 ns) have CPU profiles half an
+// hour old; api has two heaps of 20 and 40 bytes.
+class TestApi {
+ public:
+  TestApi();
+  void start(NativeApiOptions options);
+
+  // "/api/v1/top?query=cpu{}", not encoded.
+  HttpResponse call(std::string_view url, std::string_view method = "GET");
+  // The body of an answer that must be one.
+  std::string json(std::string_view url, std::string_view method = "GET");
+
+  Caller caller;
+  std::unique_ptr<Engine> engine;
+  Routes routes;
+};
+
+Fields fields(std::string_view query);
+
+// Totals by path ("main;work"), rebuilt from the columns. Throws when the layout is not as written.
+struct FlameColumns {
+  std::string header;
+  std::map<std::string, int64_t> totals;
+  std::map<std::string, int64_t> totals_before;
+};
+FlameColumns read_flame_columns(std::string_view bytes);
+
+}  // namespace vesta::server::test

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,7 +23,9 @@ class TestApi {
 
   // "/api/v1/top?query=cpu{}", not encoded.
   HttpResponse call(std::string_view url, std::string_view method = "GET");
-  // The body of an answer that must be one.
+  // None when there is no such route.
+  std::optional<HttpResponse> try_call(std::string_view url, std::string_view method);
+  // The body of an answer that must be JSON; the test fails by exception when it is an error.
   std::string json(std::string_view url, std::string_view method = "GET");
 
   Caller caller;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/json_writer.h"
+#include "base/varint.h"
 #include "formats/flamegraph/embedded.h"
 #include "formats/flamegraph/flame_colors.h"
 #include "formats/flamegraph/flame_frames.h"
@@ -9,18 +10,6 @@
 
 namespace vesta {
 namespace {
-
-void put_varint(std::string& out, uint64_t value) {
-  while (value >= 0x80) {
-    out.push_back(static_cast<char>(value | 0x80));
-    value >>= 7;
-  }
-  out.push_back(static_cast<char>(value));
-}
-
-void put_signed(std::string& out, int64_t value) {
-  put_varint(out, static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63));
-}
 
 // Nodes in pre-order; README.md has the layout.
 std::string encode_nodes(const CallTree& tree, const FlameFrames& frames, bool has_baseline) {

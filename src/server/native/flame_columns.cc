@@ -4,21 +4,10 @@
 #include <vector>
 
 #include "base/utf8.h"
+#include "base/varint.h"
 
 namespace vesta::server {
 namespace {
-
-void put_varint(std::string& out, uint64_t value) {
-  while (value >= 0x80) {
-    out.push_back(static_cast<char>(value | 0x80));
-    value >>= 7;
-  }
-  out.push_back(static_cast<char>(value));
-}
-
-void put_signed(std::string& out, int64_t value) {
-  put_varint(out, (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63));
-}
 
 void put_block(std::string& out, std::string_view bytes) {
   put_varint(out, bytes.size());

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
+#include "base/hex.h"
 #include "query/time_words.h"
 #include "query/type_words.h"
 
@@ -12,22 +14,9 @@ namespace vesta::server {
 namespace {
 
 template <size_t N>
-Result<std::array<uint8_t, N>> parse_hex(std::string_view text, std::string_view what) {
+Result<std::array<uint8_t, N>> read_id(std::string_view text, std::string_view what) {
   std::array<uint8_t, N> bytes{};
-  const auto digit = [](char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-  };
-  bool valid = text.size() == 2 * N;
-  for (size_t i = 0; valid && i < N; ++i) {
-    const int high = digit(text[2 * i]);
-    const int low = digit(text[2 * i + 1]);
-    valid = high >= 0 && low >= 0;
-    bytes[i] = static_cast<uint8_t>(high * 16 + low);
-  }
-  if (valid) return bytes;
+  if (parse_hex(text, bytes)) return bytes;
   return Error{ErrorCode::kUsage, fmt::format("{}: '{}' is not {} hex digits", what, text, 2 * N),
                ""};
 }
@@ -126,15 +115,15 @@ Result<SelectRequest> select_request(const ApiCall& call, const Question& questi
   request.range = question.range;
   request.budget = call.context.budget();
   for (const std::string_view id : call.request.parameters("trace_id")) {
-    VESTA_ASSIGN(const auto bytes, parse_hex<16>(id, "trace_id"));
+    VESTA_ASSIGN(const auto bytes, read_id<16>(id, "trace_id"));
     request.samples.trace_ids.push_back(bytes);
   }
   for (const std::string_view id : call.request.parameters("span_id")) {
-    VESTA_ASSIGN(const auto bytes, parse_hex<8>(id, "span_id"));
+    VESTA_ASSIGN(const auto bytes, read_id<8>(id, "span_id"));
     request.samples.span_ids.push_back(bytes);
   }
   for (const std::string_view id : call.request.parameters("profile_id")) {
-    VESTA_TRY(parse_hex<16>(id, "profile_id"));
+    VESTA_TRY(read_id<16>(id, "profile_id"));
     request.profile_ids.emplace_back(id);
   }
   if (const std::string_view labels = call.parameter("sample_labels"); !labels.empty()) {

@@ -2,6 +2,7 @@
 
 # vesta_proto_library(NAME FILES a.proto ...)
 #   A static library `vesta_NAME`: messages as `#include <a.pb.h>`. Generated code does not answer to our warnings.
+#   `vesta_NAME_sources` only generates it, for tools that read our sources without a build.
 function(vesta_proto_library name)
   cmake_parse_arguments(ARG "" "" "FILES" ${ARGN})
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/${name}")
@@ -19,7 +20,9 @@ function(vesta_proto_library name)
       VERBATIM)
     list(APPEND sources "${base}.pb.cc")
   endforeach()
+  add_custom_target(vesta_${name}_sources DEPENDS ${sources})
   add_library(vesta_${name} STATIC ${sources})
+  add_dependencies(vesta_${name} vesta_${name}_sources)
   target_compile_options(vesta_${name} PRIVATE -w)
   target_include_directories(vesta_${name} SYSTEM PUBLIC "${folder}")
   target_link_libraries(vesta_${name} PUBLIC protobuf::libprotobuf)

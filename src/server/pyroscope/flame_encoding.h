@@ -19,11 +19,11 @@ struct FlameLevels {
   int64_t right_total = 0;
   int64_t max_self = 0;
 };
-FlameLevels to_levels(const FlameBars& bars);
+FlameLevels to_levels(const FlameBars& tree);
 
 // Records from the root on, each before those below it, the last child first: length of the name,
 // name, self, number of children; all numbers LEB128. The root has no name. Nothing for a tree
 // without weight. The left side of a comparison is not looked at.
-std::string to_tree_bytes(const FlameBars& bars);
+std::string to_tree_bytes(const FlameBars& tree);
 
 }  // namespace vesta::server

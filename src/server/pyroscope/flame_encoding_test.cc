@@ -1,5 +1,6 @@
 #include "server/pyroscope/flame_encoding.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,6 +52,10 @@ Paths paths_of(const std::vector<SampleSpec>& samples) {
   return paths;
 }
 
+std::string below(const std::string& path, const std::string& name) {
+  return path.empty() ? name : fmt::format("{};{}", path, name);
+}
+
 // As Grafana reads levels: bars go to the bar of the level above that holds them, left to right.
 // `side` 0 is the only one or the left, 1 the right.
 Paths decode(const FlameBars& bars, const FlameLevels& levels, size_t side = 0) {
@@ -91,7 +96,7 @@ Paths decode(const FlameBars& bars, const FlameLevels& levels, size_t side = 0) 
           return paths;
         }
         const std::string& outer = above[parent][0].path;
-        path = outer.empty() ? name : outer + ";" + name;
+        path = below(outer, name);
       } else {
         EXPECT_EQ(name, "total");
       }
@@ -127,7 +132,7 @@ Paths decode(const std::string& bytes) {
     if (!stack.empty()) {
       EXPECT_GT(stack.back().children, 0U);
       --stack.back().children;
-      if (!stack.back().path.empty()) path = stack.back().path + ";" + path;
+      path = below(stack.back().path, path);
     }
     const auto self = static_cast<int64_t>(number());
     const uint64_t children = number();
@@ -196,6 +201,7 @@ TEST(FlameEncodingTest, WhatIsCutJoinsAFunctionNamedOther) {
 
 TEST(FlameEncodingTest, KeepsToTheBudgetWhenAllAreEqual) {
   std::vector<SampleSpec> samples;
+  samples.reserve(100);
   for (int i = 0; i < 100; ++i) samples.push_back({"f" + std::to_string(i), 1});
   const FlameBars bars = bars_of(samples, 10);
   EXPECT_EQ(bars.bars.size(), 12U);  // the root and `other` besides

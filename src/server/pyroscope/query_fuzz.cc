@@ -38,9 +38,9 @@ struct Server {
 // The first byte chooses a method, the second a content type; the rest is the body. Whatever comes
 // in, the answer is one of the protocol's, and what is said to be an answer can be read as one.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const Server server;
+  static const Server kServer;
   if (size < 2) return 0;
-  const auto& methods = server.routes.rpc();
+  const auto& methods = kServer.routes.rpc();
   HttpRequest request;
   request.method = "POST";
   request.headers = {{"content-type", data[1] % 2 == 0 ? "application/proto" : "application/json"}};

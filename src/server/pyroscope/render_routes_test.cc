@@ -25,7 +25,7 @@ class RenderRoutesTest : public testing::Test {
                    profile_of("b", 30, {{"main;work", 100}}),
                    profile_of("a", 0, {{"main", 7}}, kHeapType)});
   }
-  static Fields query_of(std::string selector, Fields more = {}) {
+  static Fields query_of(const std::string& selector, const Fields& more = {}) {
     Fields fields = {{"query", std::string(kCpuType) + selector},
                      {"from", std::to_string(kStartMs)},
                      {"until", std::to_string(kStartMs + 60'000)}};

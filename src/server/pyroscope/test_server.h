@@ -59,10 +59,10 @@ class TestServer {
   }
   // The answer to a call in protobuf; the test fails when there is none.
   template <class Response, class Request>
-  Response call(std::string_view method, const Request& request, Fields headers = {},
+  Response call(std::string_view method, const Request& request, const Fields& headers = {},
                 const Caller& caller = {}) const {
-    const HttpResponse response = querier(method, "application/proto", request.SerializeAsString(),
-                                          std::move(headers), caller);
+    const HttpResponse response =
+        querier(method, "application/proto", request.SerializeAsString(), headers, caller);
     Response message;
     EXPECT_EQ(response.status, 200) << response.body;
     EXPECT_TRUE(message.ParseFromString(response.body));

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 
 #include "formats/common/compression.h"
 #include "formats/pprof/writer.h"
@@ -69,15 +69,15 @@ class CallTreeOfService {
     std::vector<FunctionId> functions;
     for (uint32_t i = 0; i < shape.functions; ++i) {
       const uint32_t package = random_.below(shape.functions / 25 + 1);
-      const StringId name = builder.string(
-          fmt::format("example.com/service{:03}/internal/package{}.(*Type{}).Method{:x}", number,
-                      package, random_.below(1000), random_.next() >> 44));
+      const StringId name =
+          builder.string(fmt::format("service{:03}/package{}.(*Type{}).Method{}",
+                                     number, package, random_.below(100), i));
       const StringId file = builder.string(
-          fmt::format("/src/service{:03}/internal/package{}/file{}.go", number, package, i % 9));
+          fmt::format("/src/service{:03}/package{}/file{}.go", number, package, i % 9));
       functions.push_back(builder.function({name, name, file, 1 + random_.below(2000)}));
     }
     for (uint32_t i = 0; i < shape.frames; ++i) {
-      const FunctionId function = functions[i % functions.size()];
+      const FunctionId function = functions[size_t{i} * functions.size() / shape.frames];
       const int64_t start = dictionary_.function(function).start_line;
       const Line line{function, 0, start + 1 + random_.below(60)};
       frames_.push_back(dictionary_.add_location(
@@ -86,22 +86,26 @@ class CallTreeOfService {
     }
   }
 
-  LocationId any_frame() { return frames_[random_.below(static_cast<uint32_t>(frames_.size()))]; }
+  // Some code is called from everywhere: the frame of a new node is a common one more often.
+  LocationId any_frame() {
+    const double skewed = std::pow(random_.unit(), 5);
+    return frames_[static_cast<size_t>(skewed * static_cast<double>(frames_.size()))];
+  }
 
   std::vector<LocationId> next_stack(const FleetShape& shape,
                                      const std::vector<std::vector<LocationId>>& stacks) {
-    constexpr size_t kEntryPoints = 20;
+    constexpr size_t kEntryPoints = 4;
     std::vector<LocationId> stack;
-    size_t more = shape.depth;
+    size_t more = shape.depth / 2 + random_.below(shape.depth + 1);
     if (stacks.size() >= kEntryPoints) {
       stack = stacks[random_.below(static_cast<uint32_t>(stacks.size()))];
       size_t cut = 1;  // geometric
       while (cut < stack.size() - 1 && random_.below(11) < 9) ++cut;
       stack.resize(stack.size() - cut);
-      more = cut;
+      more = cut + random_.below(3);
       // Back towards the mean, or depths would drift apart.
-      if (stack.size() + more < shape.depth) more += random_.below(3);
-      if (stack.size() + more > shape.depth && more > 1) more -= random_.below(2);
+      if (more > 1 && stack.size() + more > shape.depth) --more;
+      if (more > 1 && random_.below(2) == 0) --more;
     }
     for (; more > 0; --more) stack.push_back(any_frame());
     return stack;

@@ -12,6 +12,7 @@
 #include "fleet/fleet.h"
 #include "formats/common/compression.h"
 #include "formats/pprof/reader.h"
+#include "formats/pprof/writer.h"
 #include "measure.h"
 #include "queries.h"
 #include "store/engine.h"
@@ -47,6 +48,37 @@ std::unique_ptr<Engine> open(const std::string& directory, bool background = tru
   return value_or_exit(open_rocksdb_engine(options));
 }
 
+// What the profiles of the fleet look like.
+int shape(const std::vector<std::string>&) {
+  const Fleet fleet({.services = 4});
+  constexpr uint64_t kCount = 200;
+  double samples = 0;
+  double locations = 0;
+  double functions = 0;
+  double depth = 0;
+  double raw = 0;
+  double packed = 0;
+  for (uint64_t i = 0; i < kCount; ++i) {
+    ProfileBatch batch = fleet.profile(static_cast<uint32_t>(i % 4), 0, kFleetStartNs, i);
+    const Dictionary& d = batch.dictionary;
+    samples += static_cast<double>(batch.profiles[0].samples.size());
+    locations += static_cast<double>(d.locations.size() - 1);
+    functions += static_cast<double>(d.functions.size() - 1);
+    depth += static_cast<double>(d.stacks.item_count()) / static_cast<double>(d.stacks.size() - 1);
+    batch.profiles[0].resource = {};
+    const std::string bytes = write_pprof(batch);
+    raw += static_cast<double>(bytes.size());
+    packed += static_cast<double>(gzip(bytes).size());
+  }
+  report("samples", samples / kCount);
+  report("depth", depth / kCount);
+  report("locations", locations / kCount);
+  report("functions", functions / kCount);
+  report("raw_bytes", raw / kCount);
+  report("gzip_bytes", packed / kCount);
+  return 0;
+}
+
 // DIRECTORY SECONDS THREADS: single profiles, each acknowledged when it is safe.
 int acknowledge(const std::vector<std::string>& arguments) {
   const std::string& directory = arguments.at(0);
@@ -54,31 +86,32 @@ int acknowledge(const std::vector<std::string>& arguments) {
   const int threads = std::stoi(arguments.at(2));
   const Fleet fleet({.services = 2});
   const auto engine = open(directory);
+  constexpr uint64_t kDifferent = 64;
+  std::vector<std::vector<ProfileBatch>> batches(static_cast<size_t>(threads));
+  for (uint32_t pod = 0; pod < batches.size(); ++pod) {
+    for (uint64_t i = 0; i < kDifferent; ++i)
+      batches[pod].push_back(fleet.profile(pod % 2, pod, kFleetStartNs, i));
+  }
   std::mutex mutex;
   std::vector<double> latencies_ms;
   const Stopwatch watch;
   {
     std::vector<std::jthread> writers;
-    for (int thread = 0; thread < threads; ++thread) {
-      writers.emplace_back([&, thread] {
-        std::vector<ProfileBatch> some;
-        for (uint64_t i = 0; i < 64; ++i)
-          some.push_back(fleet.profile(static_cast<uint32_t>(thread) % 2,
-                                       static_cast<uint32_t>(thread), kFleetStartNs, i));
+    for (std::vector<ProfileBatch>& own : batches) {
+      writers.emplace_back([&] {
         std::vector<double> mine;
-        for (uint64_t i = 0; watch.seconds() < seconds; ++i) {
-          ProfileBatch& batch = some[i % some.size()];
+        for (uint64_t i = 0; i < 2 * kDifferent || watch.seconds() < seconds; ++i) {
+          ProfileBatch& batch = own[i % kDifferent];
           batch.profiles[0].time_ns = kFleetStartNs + static_cast<int64_t>(i) * 1'000'000'000;
           const Stopwatch one;
           value_or_exit(engine->write(kTenant, batch, {}));
-          if (i >= some.size()) mine.push_back(one.milliseconds());  // its stacks are known by then
+          if (i >= kDifferent) mine.push_back(one.milliseconds());  // its stacks are known by then
         }
         const std::lock_guard lock(mutex);
         latencies_ms.insert(latencies_ms.end(), mine.begin(), mine.end());
       });
     }
   }
-  if (latencies_ms.empty()) return 1;
   report("p50_ms", quantile(latencies_ms, 0.5));
   report("p99_ms", quantile(latencies_ms, 0.99));
   report("profiles_per_s", static_cast<double>(latencies_ms.size()) / watch.seconds());
@@ -273,8 +306,8 @@ int hold(const std::vector<std::string>& arguments) {
 
 int run_phase(const std::string& name, const std::vector<std::string>& arguments) {
   static const std::map<std::string, int (*)(const std::vector<std::string>&)> kPhases = {
-      {"ack", acknowledge}, {"pprof", from_pprof}, {"load", load},
-      {"query", query},     {"labels", labels},    {"hold", hold}};
+      {"shape", shape}, {"ack", acknowledge}, {"pprof", from_pprof}, {"load", load},
+      {"query", query}, {"labels", labels},   {"hold", hold}};
   const auto found = kPhases.find(name);
   if (found == kPhases.end()) {
     fmt::print(stderr, "there is no phase '{}'\n", name);

@@ -65,6 +65,9 @@ def in_ms(figures):
 
 
 def measure_writes(work):
+    shape = phase("shape")
+    row("a profile", f"{shape['samples']:.0f} stacks, {shape['depth']:.0f} deep, {shape['locations']:,.0f} locations, "
+        f"{shape['functions']:,.0f} functions; pprof {shape['raw_bytes'] / 1e3:.0f} KB, gzip {shape['gzip_bytes'] / 1e3:.0f} KB")
     seconds = 1 if QUICK else 10
     for threads in (1, 8):
         figures = phase("ack", work / f"ack{threads}", seconds, threads)

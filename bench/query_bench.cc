@@ -51,7 +51,8 @@ ServiceStacks random_service(uint64_t seed) {
   std::vector<uint32_t> depth{0};
   while (tree.node_count() < kNodes) {
     // A branch from somewhere above, down to a depth of about 30.
-    TreeNode node = tree.node_count() < 50 ? 0 : static_cast<TreeNode>(random() % tree.node_count());
+    TreeNode node =
+        tree.node_count() < 50 ? 0 : static_cast<TreeNode>(random() % tree.node_count());
     const size_t length = 1 + random() % 10;
     for (size_t i = 0; i < length && depth[node] < 60; ++i) {
       const TreeNode child = add(node);

@@ -69,9 +69,8 @@ class CallTreeOfService {
     std::vector<FunctionId> functions;
     for (uint32_t i = 0; i < shape.functions; ++i) {
       const uint32_t package = random_.below(shape.functions / 25 + 1);
-      const StringId name =
-          builder.string(fmt::format("service{:03}/package{}.(*Type{}).Method{}",
-                                     number, package, random_.below(100), i));
+      const StringId name = builder.string(fmt::format("service{:03}/package{}.(*Type{}).Method{}",
+                                                       number, package, random_.below(100), i));
       const StringId file = builder.string(
           fmt::format("/src/service{:03}/package{}/file{}.go", number, package, i % 9));
       functions.push_back(builder.function({name, name, file, 1 + random_.below(2000)}));

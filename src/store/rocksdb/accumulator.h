@@ -1,0 +1,80 @@
+// Adds records up: weights by stack number in a dense array, and what is said beside them. Not
+// shared between threads.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "store/rocksdb/record.h"
+#include "store/selection.h"
+
+namespace vesta::rocks {
+
+// Everything but the weights.
+struct HeaderSum {
+  uint64_t profiles = 0;
+  int64_t period = 0;
+  int64_t first_ns = 0;
+  int64_t last_ns = 0;
+  int64_t duration_ns = 0;
+  std::map<std::string, uint64_t> losses;
+
+  // `time_ns` is that of a profile; a roll-up has its own.
+  void add(const RecordHeader& header, int64_t time_ns) {
+    HeaderSum other;
+    other.profiles = header.profiles;
+    other.period = header.period;
+    other.first_ns = header.is_rollup ? header.first_ns : time_ns;
+    other.last_ns = header.is_rollup ? header.last_ns : time_ns;
+    other.duration_ns = header.duration_ns;
+    merge(other);
+    for (const auto& [reason, count] : header.losses) losses[reason] += count;
+  }
+  void add(const HeaderSum& other) {
+    merge(other);
+    for (const auto& [reason, count] : other.losses) losses[reason] += count;
+  }
+  RecordHeader rollup() const {
+    RecordHeader header;
+    header.is_rollup = true;
+    header.profiles = profiles;
+    header.first_ns = first_ns;
+    header.last_ns = last_ns;
+    header.duration_ns = duration_ns;
+    header.period = period;
+    header.losses.assign(losses.begin(), losses.end());
+    return header;
+  }
+
+ private:
+  void merge(const HeaderSum& other) {
+    if (other.profiles == 0) return;
+    first_ns = profiles == 0 ? other.first_ns : std::min(first_ns, other.first_ns);
+    last_ns = profiles == 0 ? other.last_ns : std::max(last_ns, other.last_ns);
+    profiles += other.profiles;
+    period = std::max(period, other.period);
+    duration_ns = saturating_add(duration_ns, other.duration_ns);
+  }
+};
+
+struct Accumulator {
+  std::vector<int64_t> weights;  // as long as there are stacks
+  HeaderSum header;
+
+  // false when the record is damaged.
+  bool add(const RecordView& record, int64_t time_ns) {
+    header.add(record.header(), time_ns);
+    int64_t* const sums = weights.data();
+    return record.for_each_weight(weights.size(), [&](StackNumber stack, int64_t value) {
+      sums[stack] = saturating_add(sums[stack], value);
+    });
+  }
+  void clear() {
+    std::fill(weights.begin(), weights.end(), 0);
+    header = {};
+  }
+};
+
+}  // namespace vesta::rocks

@@ -1,0 +1,136 @@
+// The RocksDB database under the engine: opens it with the options that were measured, names its
+// column families, turns its errors into ours, and comes back by itself from a full disk. Owns the
+// database; snapshots and iterators must be gone before it. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "store/rocksdb/keys.h"
+#include "store/rocksdb/options.h"
+
+namespace rocksdb {
+class ColumnFamilyHandle;
+class DB;
+class Iterator;
+class Slice;
+class Snapshot;
+class Status;
+class WriteBatch;
+}  // namespace rocksdb
+
+namespace vesta::rocks {
+
+enum class Family : uint8_t {
+  kMeta,
+  kSeries,      // tenant, series -> labels
+  kHours,       // tenant, hour, series: the series has a profile in that hour
+  kDictionary,  // tenant, partition, chunk
+  kRaw,         // tenant, hour, series, time, content
+  kTotals,      // the same key; total and duration
+  kRollup,
+};
+inline constexpr size_t kFamilyCount = 7;
+
+class Database {
+ public:
+  // kUnavailable when another process has it, kUnsupported when a newer version wrote it, kIo when
+  // it is damaged beyond what can be served.
+  static Result<std::unique_ptr<Database>> open(const RocksdbOptions& options);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  rocksdb::DB& db() { return *db_; }
+  rocksdb::ColumnFamilyHandle* family(Family family) const {
+    return families_[static_cast<size_t>(family)];
+  }
+
+  // kUnavailable when the disk is full or failing; tries to recover first if it was.
+  Status write(rocksdb::WriteBatch& batch, bool sync);
+  // Until all that was written so far would survive a power cut.
+  Status sync();
+  // Tries to take writes again after an error; true when there is none.
+  bool recover();
+  bool is_failing() const { return failing_.load(std::memory_order_relaxed); }
+
+  Result<bool> contains(Family family, std::string_view key);
+  // Empty optional-like: false when there is no such key.
+  Result<bool> get(Family family, std::string_view key, std::string& value);
+
+  // Bytes of files between two keys, memtables included.
+  uint64_t approximate_bytes(Family family, std::string_view from, std::string_view to);
+  // Drops the files that lie in the range as a whole; what is left needs a DeleteRange.
+  Status delete_files(Family family, std::string_view from, std::string_view to);
+  uint64_t property(std::string_view name) const;  // summed over families
+  uint64_t block_cache_bytes() const;
+
+  void warn(std::string_view message) const {
+    if (warn_) warn_(message);
+  }
+  const std::string& directory() const { return directory_; }
+
+  Error error_of(const rocksdb::Status& status, std::string_view doing) const;
+
+ private:
+  Database() = default;
+  Status check_schema(bool is_new);
+
+  std::string directory_;
+  std::function<void(std::string_view)> warn_;
+  std::unique_ptr<rocksdb::DB> db_;
+  std::vector<rocksdb::ColumnFamilyHandle*> families_;
+  std::atomic<bool> failing_ = false;
+  std::mutex recover_mutex_;
+};
+
+// Everything below one moment. Must not outlive the database.
+class ReadView {
+ public:
+  explicit ReadView(Database& database);
+  ~ReadView();
+  ReadView(const ReadView&) = delete;
+  ReadView& operator=(const ReadView&) = delete;
+
+  Database& database() const { return database_; }
+  const rocksdb::Snapshot* snapshot() const { return snapshot_; }
+
+ private:
+  Database& database_;
+  const rocksdb::Snapshot* snapshot_;
+};
+
+// Walks over keys in order. Not shared between threads.
+class Cursor {
+ public:
+  // Over what a view sees, or over the newest. `fill_cache` for what will be asked again.
+  Cursor(const ReadView& view, Family family, bool fill_cache = true);
+  Cursor(Database& database, Family family, bool fill_cache = true);
+  ~Cursor();
+  Cursor(Cursor&&) noexcept;
+  Cursor& operator=(Cursor&&) = delete;
+
+  // To the first key that is not before this one; nothing is done where it stands there already.
+  void seek(std::string_view key);
+  // To the last key that is not after this one.
+  void seek_back(std::string_view key);
+  void next();
+  bool valid() const;
+  bool at_prefix(std::string_view prefix) const { return valid() && key().starts_with(prefix); }
+  std::string_view key() const;
+  std::string_view value() const;
+  // Of all steps so far: an error ends a walk as the last key does.
+  Status status() const;
+
+ private:
+  Cursor(Database& database, const rocksdb::Snapshot* snapshot, Family family, bool fill_cache);
+  Database& database_;
+  std::unique_ptr<rocksdb::Iterator> iterator_;
+};
+
+}  // namespace vesta::rocks

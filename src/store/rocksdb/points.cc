@@ -1,0 +1,198 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "profile/carried_rounding.h"
+#include "store/rocksdb/query_scope.h"
+#include "store/rocksdb/reader.h"
+
+namespace vesta::rocks {
+namespace {
+
+struct Total {
+  int64_t value = 0;
+  int64_t duration_ns = 0;
+};
+
+bool parse_total(std::string_view bytes, Total& total) {
+  VarintReader reader(bytes);
+  total.value = reader.signed_varint();
+  total.duration_ns = reader.signed_varint();
+  return reader.ok() && reader.at_end();
+}
+
+ScopeOptions without_rollups(bool dictionaries) {
+  ScopeOptions options;
+  options.rollups = false;
+  options.dictionaries = dictionaries;
+  return options;
+}
+
+// All series of a scope in the order of their labels.
+std::vector<std::pair<const ScopeService*, const ScopeSeries*>> by_labels(const QueryScope& scope) {
+  std::vector<std::pair<const ScopeService*, const ScopeSeries*>> out;
+  for (const ScopeService& service : scope.services)
+    for (const ScopeSeries& series : service.series) out.emplace_back(&service, &series);
+  std::ranges::sort(out, {},
+                    [](const auto& entry) -> const Labels& { return entry.second->labels; });
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<TotalsSeries>> totals(Store& store, std::string_view tenant,
+                                         const TotalsRequest& request) {
+  if (request.step_ns <= 0) {
+    return Error{ErrorCode::kUsage, "the step of a time series must be longer than nothing",
+                 "give it in nanoseconds, as in 15000000000 for 15 s"};
+  }
+  QueryCost cost(request.budget);
+  VESTA_ASSIGN(const QueryScope scope,
+               QueryScope::open(store, tenant, request.type, request.selector, request.range,
+                                without_rollups(false)));
+  std::map<Labels, std::map<uint64_t, TotalsPoint>> groups;  // by number of the bucket
+  const bool instant = request.type.temporality() == Temporality::kInstant;
+  const auto start = static_cast<uint64_t>(request.range.start_ns);
+  const auto step = static_cast<uint64_t>(request.step_ns);
+  if (!scope.services.empty()) {
+    Cursor cursor(*scope.view, Family::kTotals);
+    std::map<uint64_t, TotalsPoint> buckets;  // of one series
+    for (const auto& [service, series] : by_labels(scope)) {
+      buckets.clear();
+      for (const Piece& piece : series->pieces) {
+        VESTA_TRY(for_each_profile(
+            cursor, scope.tenant, piece, cost,
+            [&](const ProfileKey& key, std::string_view value) -> Status {
+              Total total;
+              if (!parse_total(value, total)) return damaged_record(*store.database, key);
+              // The range may be wider than 63 bits.
+              TotalsPoint& point = buckets[(static_cast<uint64_t>(key.time_ns) - start) / step];
+              point.sum = saturating_add(point.sum, total.value);
+              ++point.profiles;
+              return {};
+            }));
+      }
+      if (buckets.empty()) continue;
+      auto& group = groups[group_of(series->labels, request.group_by)];
+      for (const auto& [number, part] : buckets) {
+        const auto [at, is_new] = group.try_emplace(number);
+        if (is_new) VESTA_TRY(cost.add(sizeof(TotalsPoint)));
+        TotalsPoint& point = at->second;
+        point.time_ns = static_cast<int64_t>(start + number * step);
+        const int64_t value =
+            instant ? CarriedDivision(static_cast<int64_t>(part.profiles))(part.sum) : part.sum;
+        point.value = saturating_add(point.value, value);
+        point.sum = saturating_add(point.sum, part.sum);
+        point.profiles += part.profiles;
+      }
+    }
+  }
+  VESTA_TRY(cost.add(0));
+  std::vector<TotalsSeries> answer;
+  for (const auto& [labels, points] : groups) {
+    TotalsSeries& series = answer.emplace_back(TotalsSeries{labels, {}});
+    for (const auto& [number, point] : points) series.points.push_back(point);
+  }
+  return answer;
+}
+
+Result<std::vector<ProfilePoint>> points(Store& store, std::string_view tenant,
+                                         const PointsRequest& request) {
+  QueryCost cost(request.budget);
+  VESTA_ASSIGN(const QueryScope scope,
+               QueryScope::open(store, tenant, request.type, request.selector, request.range,
+                                without_rollups(request.by_span)));
+  std::vector<ProfilePoint> answer;
+  if (scope.services.empty()) return answer;
+  Cursor cursor(*scope.view, request.by_span ? Family::kRaw : Family::kTotals);
+  RecordView record;
+  std::vector<Row> rows;
+  std::map<Link, int64_t> spans;
+  for (const auto& [service, series] : by_labels(scope)) {
+    const auto add = [&](const ProfileKey& key, const Total& total, const Link& link) -> Status {
+      if (answer.size() == request.limit) {
+        return Error{ErrorCode::kLimit, fmt::format("more than {} profiles match", request.limit),
+                     "narrow the selector or the time range"};
+      }
+      answer.push_back({profile_id(key), series->labels, key.time_ns, total.duration_ns,
+                        total.value, link.trace_id, link.span_id});
+      return cost.add(sizeof(ProfilePoint));
+    };
+    const auto visit = [&](const ProfileKey& key, std::string_view value) -> Status {
+      Total total;
+      if (!request.by_span) {
+        if (!parse_total(value, total)) return damaged_record(*store.database, key);
+        return add(key, total, {});
+      }
+      if (!record.parse(value) ||
+          !record.read_rows(service->dictionary.tree.stack_count(), key.time_ns, rows)) {
+        return damaged_record(*store.database, key);
+      }
+      spans.clear();
+      for (const Row& row : rows) {
+        if (row.key.link.span_id == Link{}.span_id) continue;
+        int64_t& sum = spans[row.key.link];
+        sum = saturating_add(sum, row.value);
+      }
+      for (const auto& [link, sum] : spans)
+        VESTA_TRY(add(key, {sum, record.header().duration_ns}, link));
+      return {};
+    };
+    for (const Piece& piece : series->pieces)
+      VESTA_TRY(for_each_profile(cursor, scope.tenant, piece, cost, visit));
+  }
+  VESTA_TRY(cost.add(0));
+  std::ranges::stable_sort(answer, {}, &ProfilePoint::time_ns);
+  return answer;
+}
+
+Result<std::vector<SeriesInfo>> series(Store& store, std::string_view tenant_name,
+                                       const Selector& selector, TimeRange range) {
+  std::vector<SeriesInfo> answer;
+  Tenant* tenant = store.tenants.find(tenant_name);
+  if (tenant == nullptr || range.empty()) return answer;
+  const auto gate = tenant->gate.enter();
+  std::vector<std::pair<SeriesNumber, std::pair<Hour, Hour>>> inexact;
+  SeriesSet found;
+  {
+    const std::shared_lock lock(tenant->index_mutex);
+    found =
+        tenant->index.match(selector) & tenant->index.active(first_hour(range), last_hour(range));
+    for (const SeriesNumber number : found) {
+      const SeriesIndex::Series& one = tenant->index.series(number);
+      if (!one.is_exact) inexact.push_back({number, {one.first_hour, one.last_hour}});
+    }
+  }
+  // After a restart or a deletion, the store says when a series begins and ends.
+  if (!inexact.empty()) {
+    Cursor cursor(*store.database, Family::kTotals);
+    for (const auto& [number, hours] : inexact) {
+      int64_t first_ns = INT64_MAX;
+      int64_t last_ns = INT64_MIN;
+      const Key from = ProfileKey::prefix(tenant->id, hours.first, number);
+      cursor.seek(from.view());
+      if (cursor.at_prefix(from.view())) first_ns = ProfileKey::decode(cursor.key()).time_ns;
+      const Key to = ProfileKey::prefix(tenant->id, hours.second, number);
+      Key after = to;
+      after.u64(UINT64_MAX).u64(UINT64_MAX);
+      cursor.seek_back(after.view());
+      if (cursor.at_prefix(to.view())) last_ns = ProfileKey::decode(cursor.key()).time_ns;
+      VESTA_TRY(cursor.status());
+      const std::unique_lock lock(tenant->index_mutex);
+      SeriesIndex::Series& one = tenant->index.series(number);
+      one.first_ns = std::min(one.first_ns, first_ns);
+      one.last_ns = std::max(one.last_ns, last_ns);
+      one.is_exact = true;
+    }
+  }
+  const std::shared_lock lock(tenant->index_mutex);
+  for (const SeriesNumber number : found) {
+    const SeriesIndex::Series& one = tenant->index.series(number);
+    answer.push_back({tenant->index.labels(number), one.first_ns, one.last_ns});
+  }
+  std::ranges::sort(answer, {}, &SeriesInfo::labels);
+  return answer;
+}
+
+}  // namespace vesta::rocks

@@ -1,0 +1,142 @@
+#include "store/rocksdb/query_scope.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <mutex>
+
+namespace vesta::rocks {
+namespace {
+
+struct Matched {
+  std::string service;
+  std::vector<std::pair<Labels, SeriesNumber>> series;
+  bool is_whole = false;
+};
+
+}  // namespace
+
+Result<QueryScope> QueryScope::open(Store& store, std::string_view tenant_name,
+                                    const ProfileType& type, const Selector& selector,
+                                    TimeRange range, const ScopeOptions& options) {
+  QueryScope scope;
+  Tenant* tenant = store.tenants.find(tenant_name);
+  if (tenant == nullptr || range.empty()) return scope;
+  scope.tenant = tenant->id;
+  // Nothing is deleted, and no dictionary goes, until all snapshots are taken.
+  const auto gate = tenant->gate.enter();
+  RollupView rollups;
+  {
+    const auto lock = tenant->rollups.lock();
+    rollups = tenant->rollups.view(first_hour(range), last_hour(range));
+    scope.view = std::make_unique<ReadView>(*store.database);
+  }
+  {
+    const std::shared_lock lock(tenant->index_mutex);
+    const auto known = tenant->type_numbers.find(type);
+    if (known == tenant->type_numbers.end()) return scope;
+    scope.type = known->second;
+    const SeriesIndex& index = tenant->index;
+    const SeriesSet active = index.active(first_hour(range), last_hour(range));
+    const SeriesSet matching = index.match(selector);
+    std::map<std::pair<std::string_view, PartitionNumber>, Matched> services;
+    for (const SeriesNumber number : matching& active) {
+      const SeriesIndex::Series& series = index.series(number);
+      if (series.type != scope.type) continue;
+      const std::string& service = tenant->services.at(series.partition);
+      Matched& matched = services[{service, series.partition}];
+      matched.service = service;
+      matched.series.emplace_back(index.labels(number), number);
+    }
+    const PlanInput input{index, rollups, range, options.rollups && store.options.use_rollups};
+    for (auto& [key, matched] : services) {
+      std::ranges::sort(matched.series);
+      ScopeService& service = scope.services.emplace_back();
+      service.service = matched.service;
+      service.partition = key.second;
+      const SeriesSet& all = index.of_service(key.second, scope.type);
+      const Labels group = group_of(matched.series[0].first, options.group_by);
+      service.is_whole = options.rollups && type.temporality() == Temporality::kCumulative &&
+                         all.isSubset(matching) &&
+                         std::ranges::all_of(matched.series, [&](const auto& series) {
+                           return group_of(series.first, options.group_by) == group;
+                         });
+      std::vector<SeriesNumber> numbers;
+      for (auto& [labels, number] : matched.series) {
+        numbers.push_back(number);
+        service.series.push_back({number, std::move(labels), {}});
+      }
+      if (service.is_whole) {
+        service.pieces = plan_service(input, key.second, scope.type, all);
+      } else {
+        auto plan = plan_series(input, numbers);
+        for (size_t i = 0; i < plan.size(); ++i) service.series[i].pieces = std::move(plan[i]);
+      }
+    }
+  }
+  if (options.dictionaries) {
+    for (ScopeService& service : scope.services) {
+      VESTA_ASSIGN(service.dictionary,
+                   store.dictionaries.partition(scope.tenant, service.partition)->snapshot());
+    }
+    store.dictionaries.shrink();
+  }
+  return scope;
+}
+
+Labels group_of(const Labels& labels, const std::vector<std::string>& names) {
+  Labels group;
+  for (const std::string& name : std::set(names.begin(), names.end())) {
+    if (const std::string_view value = label_value(labels, name); !value.empty())
+      group.emplace_back(name, value);
+  }
+  return group;
+}
+
+std::string profile_id(const ProfileKey& key) {
+  const auto time = static_cast<uint64_t>(key.time_ns);
+  return fmt::format("{:08x}{:08x}{:016x}", key.series, static_cast<uint32_t>(time ^ time >> 32),
+                     key.content);
+}
+
+std::optional<std::pair<SeriesNumber, std::string>> parse_profile_id(std::string_view id) {
+  SeriesNumber series = 0;
+  if (id.size() != 32) return std::nullopt;
+  const auto parsed = std::from_chars(id.data(), id.data() + 8, series, 16);
+  if (parsed.ptr != id.data() + 8) return std::nullopt;
+  return std::pair(series, std::string(id));
+}
+
+Labels sample_labels(const DictionarySnapshot& dictionary, LabelSetNumber set) {
+  Labels out;
+  if (set >= dictionary.label_sets.size()) return out;
+  for (const StoredLabel& label : dictionary.label_sets[set]) {
+    out.emplace_back(dictionary.tree.string(label.key),
+                     label.kind == LabelKind::kString
+                         ? std::string(dictionary.tree.string(label.text))
+                         : std::to_string(label.number));
+  }
+  return out;
+}
+
+bool SampleTest::passes(const RowKey& row) {
+  const auto any_of = [](const auto& wanted, const auto& id) {
+    return wanted.empty() || std::ranges::find(wanted, id) != wanted.end();
+  };
+  if (!any_of(filter_.trace_ids, row.link.trace_id)) return false;
+  if (!any_of(filter_.span_ids, row.link.span_id)) return false;
+  if (filter_.labels.empty()) return true;
+  const auto [known, is_new] = known_.try_emplace(row.labels, false);
+  if (is_new) known->second = matches(filter_.labels, sample_labels(dictionary_, row.labels));
+  return known->second;
+}
+
+Error damaged_record(const Database& database, const ProfileKey& key) {
+  return Error{
+      ErrorCode::kIo,
+      fmt::format("{}: the record of profile {} is damaged", database.directory(), profile_id(key)),
+      "restore a backup, or delete the range that cannot be read"};
+}
+
+}  // namespace vesta::rocks

@@ -1,0 +1,96 @@
+// What a question is about: the series that match, service by service, with snapshots of all that
+// is read. Made under the tenant's locks; afterwards free of them. One per query.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "store/query_cost.h"
+#include "store/rocksdb/record.h"
+#include "store/rocksdb/rollup_planner.h"
+#include "store/rocksdb/store.h"
+
+namespace vesta::rocks {
+
+struct ScopeSeries {
+  SeriesNumber number = 0;
+  Labels labels;
+  std::vector<Piece> pieces;  // what to read for it alone
+};
+
+struct ScopeService {
+  PartitionNumber partition = 0;
+  std::string service;
+  DictionarySnapshot dictionary;
+  std::vector<ScopeSeries> series;  // in order of labels
+  // Where all series of the service are meant and share a group: what to read for all of them.
+  bool is_whole = false;
+  std::vector<Piece> pieces;
+};
+
+struct ScopeOptions {
+  bool dictionaries = true;
+  bool rollups = true;
+  std::vector<std::string> group_by;  // series of one service may be read together if they share it
+};
+
+struct QueryScope {
+  TenantId tenant = 0;
+  TypeNumber type = 0;
+  std::unique_ptr<ReadView> view;
+  std::vector<ScopeService> services;  // by name
+
+  // Nothing matches: no services, and perhaps no view.
+  static Result<QueryScope> open(Store& store, std::string_view tenant, const ProfileType& type,
+                                 const Selector& selector, TimeRange range,
+                                 const ScopeOptions& options);
+};
+
+// The labels of a group; `names` in any order, empty values left out.
+Labels group_of(const Labels& labels, const std::vector<std::string>& names);
+
+// 32 hex digits, and back.
+std::string profile_id(const ProfileKey& key);
+std::optional<std::pair<SeriesNumber, std::string>> parse_profile_id(std::string_view id);
+
+// Whether samples pass a filter; remembers what it found out about sets of labels.
+class SampleTest {
+ public:
+  SampleTest(const SampleFilter& filter, const DictionarySnapshot& dictionary)
+      : filter_(filter), dictionary_(dictionary) {}
+  bool passes(const RowKey& row);
+
+ private:
+  const SampleFilter& filter_;
+  const DictionarySnapshot& dictionary_;
+  std::unordered_map<LabelSetNumber, bool> known_;
+};
+
+// The labels of a sample as texts, in order.
+Labels sample_labels(const DictionarySnapshot& dictionary, LabelSetNumber set);
+
+// Walks over the profiles of a piece. `visit(key, value)` returns a Status.
+template <class Visit>
+Status for_each_profile(Cursor& cursor, TenantId tenant, const Piece& piece, QueryCost& cost,
+                        Visit&& visit) {
+  const Key prefix = ProfileKey::prefix(tenant, piece.bucket, piece.series);
+  Key from = prefix;
+  from.time(piece.range.start_ns);
+  for (cursor.seek(from.view()); cursor.at_prefix(prefix.view()); cursor.next()) {
+    if (cursor.key().size() != ProfileKey::kSize) continue;
+    const ProfileKey key = ProfileKey::decode(cursor.key());
+    if (key.time_ns >= piece.range.end_ns) break;
+    VESTA_TRY(cost.step());
+    VESTA_TRY(visit(key, cursor.value()));
+  }
+  return cursor.status();
+}
+
+Error damaged_record(const Database& database, const ProfileKey& key);
+
+}  // namespace vesta::rocks

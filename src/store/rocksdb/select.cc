@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "profile/carried_rounding.h"
+#include "store/rocksdb/accumulator.h"
+#include "store/rocksdb/query_scope.h"
+#include "store/rocksdb/reader.h"
+
+namespace vesta::rocks {
+namespace {
+
+struct Group {
+  HeaderSum header;
+  std::map<std::string, std::pair<const ScopeService*, std::vector<int64_t>>> services;
+};
+
+class SelectQuery {
+ public:
+  SelectQuery(Store& store, const SelectRequest& request)
+      : store_(store), request_(request), cost_(request.budget) {}
+
+  Result<std::vector<Selection>> run(std::string_view tenant) {
+    ids_.insert(request_.profile_ids.begin(), request_.profile_ids.end());
+    ScopeOptions options;
+    // What is kept beside the weights is in the profiles alone.
+    is_filtered_ = !request_.samples.empty() || !ids_.empty();
+    options.rollups = !is_filtered_;
+    options.group_by = request_.group_by;
+    VESTA_ASSIGN(scope_, QueryScope::open(store_, tenant, request_.type, request_.selector,
+                                          request_.range, options));
+    if (request_.group_by.empty()) groups_[{}];
+    if (scope_.view != nullptr) {
+      raw_.emplace(*scope_.view, Family::kRaw);
+      rollup_.emplace(*scope_.view, Family::kRollup);
+      for (const ScopeService& service : scope_.services) VESTA_TRY(add_service(service));
+    }
+    raw_.reset();
+    rollup_.reset();
+    return answer();
+  }
+
+ private:
+  Status add_service(const ScopeService& service) {
+    std::optional<SampleTest> test;
+    if (!request_.samples.empty()) test.emplace(request_.samples, service.dictionary);
+    test_ = test ? &*test : nullptr;
+    Accumulator sum;
+    VESTA_TRY(make_room(sum, service));
+    const bool instant = request_.type.temporality() == Temporality::kInstant;
+    if (service.is_whole) {
+      for (const Piece& piece : service.pieces) VESTA_TRY(add_piece(service, piece, sum));
+      return add_to_group(service, service.series[0].labels, sum);
+    }
+    const Labels* group = nullptr;
+    Labels labels;
+    for (const ScopeSeries& series : service.series) {
+      Labels next = group_of(series.labels, request_.group_by);
+      // Series of one group are added up in place, unless they must be averaged first.
+      if (group != nullptr && (instant || next != labels)) {
+        VESTA_TRY(add_to_group(service, *group, sum));
+        sum.clear();
+      }
+      labels = std::move(next);
+      group = &labels;
+      for (const Piece& piece : series.pieces) VESTA_TRY(add_piece(service, piece, sum));
+    }
+    return group == nullptr ? Status() : add_to_group(service, *group, sum);
+  }
+
+  Status make_room(Accumulator& sum, const ScopeService& service) {
+    const size_t stacks = service.dictionary.tree.stack_count();
+    VESTA_TRY(cost_.add(stacks * sizeof(int64_t)));
+    sum.weights.resize(stacks);
+    return {};
+  }
+
+  Status add_piece(const ScopeService& service, const Piece& piece, Accumulator& sum) {
+    if (piece.kind == Piece::Kind::kRaw) return add_profiles(service, piece, sum);
+    const RollupOwner owner = is_of_service(piece.level)
+                                  ? RollupOwner{service.partition, scope_.type}
+                                  : RollupOwner{piece.series, 0};
+    const Key key = rollup_key(scope_.tenant, piece.level, owner, piece.bucket);
+    rollup_->seek(key.view());
+    VESTA_TRY(rollup_->status());
+    VESTA_TRY(cost_.step());
+    if (!rollup_->valid() || rollup_->key() != key.view()) {
+      // Ten minutes without a profile have no record; all else that is planned for has one.
+      if (piece.level == Level::kServiceTenMinutes) return {};
+      return damaged_record(*store_.database, {scope_.tenant, piece.bucket, piece.series, 0, 0});
+    }
+    if (!record_.parse(rollup_->value()) || !sum.add(record_, 0))
+      return damaged_record(*store_.database, {scope_.tenant, piece.bucket, piece.series, 0, 0});
+    rollup_->next();
+    return {};
+  }
+
+  Status add_profiles(const ScopeService& service, const Piece& piece, Accumulator& sum) {
+    return for_each_profile(*raw_, scope_.tenant, piece, cost_,
+                            [&](const ProfileKey& key, std::string_view value) -> Status {
+                              if (!ids_.empty() && !ids_.contains(profile_id(key))) return {};
+                              if (!record_.parse(value))
+                                return damaged_record(*store_.database, key);
+                              const bool good = test_ == nullptr ? sum.add(record_, key.time_ns)
+                                                                 : add_passing(service, key, sum);
+                              if (!good) return damaged_record(*store_.database, key);
+                              return {};
+                            });
+  }
+
+  bool add_passing(const ScopeService& service, const ProfileKey& key, Accumulator& sum) {
+    sum.header.add(record_.header(), key.time_ns);
+    if (!record_.read_rows(service.dictionary.tree.stack_count(), key.time_ns, rows_)) return false;
+    for (const Row& row : rows_) {
+      if (!test_->passes(row.key)) continue;
+      int64_t& weight = sum.weights[row.key.stack];
+      weight = saturating_add(weight, row.value);
+    }
+    return true;
+  }
+
+  Status add_to_group(const ScopeService& service, const Labels& labels, Accumulator& sum) {
+    if (sum.header.profiles == 0) return {};
+    Group& group = groups_[service.is_whole ? group_of(labels, request_.group_by) : labels];
+    group.header.add(sum.header);
+    if (request_.type.temporality() == Temporality::kInstant) {
+      CarriedDivision divide(static_cast<int64_t>(sum.header.profiles));
+      for (int64_t& weight : sum.weights)
+        if (weight != 0) weight = divide(weight);
+    }
+    auto& [of, weights] = group.services[service.service];
+    of = &service;
+    if (weights.empty()) {
+      VESTA_TRY(cost_.add(sum.weights.size() * sizeof(int64_t)));
+      weights = sum.weights;
+    } else {
+      for (size_t i = 0; i < weights.size(); ++i)
+        weights[i] = saturating_add(weights[i], sum.weights[i]);
+    }
+    return {};
+  }
+
+  Result<std::vector<Selection>> answer() {
+    VESTA_TRY(cost_.add(0));
+    std::vector<Selection> out;
+    for (auto& [labels, group] : groups_) {
+      Selection& selection = out.emplace_back();
+      selection.type = request_.type;
+      selection.group = labels;
+      selection.profiles = group.header.profiles;
+      selection.period = group.header.period;
+      selection.first_ns = group.header.first_ns;
+      selection.last_ns = group.header.last_ns;
+      selection.duration_ns = group.header.duration_ns;
+      for (const auto& [reason, count] : group.header.losses)
+        selection.losses.push_back({reason, count});
+      for (auto& [name, service] : group.services) {
+        auto& [of, weights] = service;
+        if (std::ranges::all_of(weights, [](int64_t weight) { return weight == 0; })) continue;
+        for (const int64_t weight : weights)
+          selection.total = saturating_add(selection.total, weight);
+        selection.services.push_back({name, of->dictionary.tree, std::move(weights)});
+      }
+    }
+    return out;
+  }
+
+  Store& store_;
+  const SelectRequest& request_;
+  QueryCost cost_;
+  QueryScope scope_;
+  std::optional<Cursor> raw_;  // after scope_: gone before its snapshot is
+  std::optional<Cursor> rollup_;
+  bool is_filtered_ = false;
+  std::unordered_set<std::string> ids_;
+  SampleTest* test_ = nullptr;
+  RecordView record_;
+  std::vector<Row> rows_;
+  std::map<Labels, Group> groups_;
+};
+
+}  // namespace
+
+Result<std::vector<Selection>> select(Store& store, std::string_view tenant,
+                                      const SelectRequest& request) {
+  return SelectQuery(store, request).run(tenant);
+}
+
+}  // namespace vesta::rocks

@@ -1,0 +1,261 @@
+#include "store/rocksdb/series_index.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/table_hash.h"
+
+namespace vesta::rocks {
+
+uint64_t SeriesIndex::hash_of(const Labels& labels) {
+  TableHash hash;
+  for (const auto& [name, value] : labels) hash.add(table_hash(name)).add(table_hash(value));
+  return hash.value();
+}
+
+uint32_t SeriesIndex::intern(std::string_view text) {
+  const auto found = string_numbers_.find(text);
+  if (found != string_numbers_.end()) return found->second;
+  const auto number = static_cast<uint32_t>(strings_.size());
+  string_numbers_.emplace(strings_.emplace_back(text), number);
+  string_bytes_ += text.size() + 80;
+  return number;
+}
+
+SeriesNumber SeriesIndex::find(const Labels& labels) const {
+  const auto [from, to] = by_labels_.equal_range(hash_of(labels));
+  for (auto at = from; at != to; ++at) {
+    const Series& series = series_[at->second];
+    const auto same = [&](const auto& stored, const auto& wanted) {
+      return strings_[stored.first] == wanted.first && strings_[stored.second] == wanted.second;
+    };
+    if (std::equal(series.labels.begin(), series.labels.end(), labels.begin(), labels.end(), same))
+      return at->second;
+  }
+  return kNone;
+}
+
+void SeriesIndex::add(SeriesNumber number, const Labels& labels, PartitionNumber partition,
+                      TypeNumber type) {
+  if (number >= series_.size()) series_.resize(size_t{number} + 1);
+  Series& series = series_[number];
+  series = {};
+  series.is_there = true;
+  series.partition = partition;
+  series.type = type;
+  series.labels.reserve(labels.size());
+  for (const auto& [name, value] : labels) {
+    const uint32_t name_number = intern(name);
+    const uint32_t value_number = intern(value);
+    series.labels.emplace_back(name_number, value_number);
+    postings_[strings_[name_number]][strings_[value_number]].add(number);
+  }
+  by_labels_.emplace(hash_of(labels), number);
+  services_[{partition, type}].add(number);
+  all_.add(number);
+}
+
+void SeriesIndex::remove(SeriesNumber number) {
+  const Labels gone = labels(number);
+  const auto [from, to] = by_labels_.equal_range(hash_of(gone));
+  for (auto at = from; at != to; ++at) {
+    if (at->second != number) continue;
+    by_labels_.erase(at);
+    break;
+  }
+  for (const auto& [name, value] : gone) {
+    const auto values = postings_.find(name);
+    const auto posting = values->second.find(value);
+    posting->second.remove(number);
+    if (posting->second.isEmpty()) values->second.erase(posting);
+    if (values->second.empty()) postings_.erase(values);
+  }
+  Series& series = series_[number];
+  const auto service = services_.find({series.partition, series.type});
+  service->second.remove(number);
+  if (service->second.isEmpty()) services_.erase(service);
+  all_.remove(number);
+  series = {};
+}
+
+Labels SeriesIndex::labels(SeriesNumber number) const {
+  Labels out;
+  for (const auto& [name, value] : series_[number].labels)
+    out.emplace_back(strings_[name], strings_[value]);
+  return out;
+}
+
+std::string_view SeriesIndex::label(SeriesNumber number, std::string_view name) const {
+  for (const auto& [name_number, value] : series_[number].labels)
+    if (strings_[name_number] == name) return strings_[value];
+  return {};
+}
+
+SeriesSet SeriesIndex::matching(const Values& values, const LabelMatcher& matcher,
+                                bool wanted) const {
+  std::vector<const SeriesSet*> sets;
+  for (const auto& [value, set] : values)
+    if (matcher.matches(value) == wanted) sets.push_back(&set);
+  if (sets.empty()) return {};
+  return SeriesSet::fastunion(sets.size(), sets.data());
+}
+
+void SeriesIndex::narrow(SeriesSet& found, const LabelMatcher& matcher) const {
+  const auto values = postings_.find(matcher.name());
+  if (values == postings_.end()) {
+    if (!matcher.matches_empty()) found = {};
+    return;
+  }
+  if (matcher.op() == MatchOperator::kEqual && !matcher.matches_empty()) {
+    const auto set = values->second.find(matcher.value());
+    if (set == values->second.end()) {
+      found = {};
+    } else {
+      found &= set->second;
+    }
+    return;
+  }
+  // To ask each series is cheaper than to ask each value where there are fewer of them.
+  if (found.cardinality() < values->second.size()) {
+    SeriesSet kept;
+    for (const SeriesNumber number : found)
+      if (matcher.matches(label(number, matcher.name()))) kept.add(number);
+    found = kept;
+  } else if (matcher.matches_empty()) {
+    found -= matching(values->second, matcher, false);
+  } else {
+    found &= matching(values->second, matcher, true);
+  }
+}
+
+SeriesSet SeriesIndex::match(const Selector& selector) const {
+  SeriesSet found = all_;
+  // What is exact narrows most, for next to nothing.
+  for (const bool exact : {true, false}) {
+    for (const LabelMatcher& matcher : selector)
+      if ((matcher.op() == MatchOperator::kEqual) == exact) narrow(found, matcher);
+  }
+  return found;
+}
+
+const SeriesSet& SeriesIndex::of_service(PartitionNumber partition, TypeNumber type) const {
+  static const SeriesSet kEmpty;
+  const auto found = services_.find({partition, type});
+  return found == services_.end() ? kEmpty : found->second;
+}
+
+bool SeriesIndex::has_partition(PartitionNumber partition) const {
+  const auto at = services_.lower_bound({partition, 0});
+  return at != services_.end() && at->first.first == partition;
+}
+
+std::vector<std::string> SeriesIndex::label_names(const SeriesSet& among) const {
+  std::vector<std::string> names;
+  const uint64_t count = among.cardinality();
+  if (count == all_.cardinality()) {
+    for (const auto& [name, values] : postings_) names.emplace_back(name);
+  } else {
+    std::set<uint32_t> seen;
+    for (const SeriesNumber number : among)
+      for (const auto& [name, value] : series_[number].labels) seen.insert(name);
+    for (const uint32_t name : seen) names.push_back(strings_[name]);
+    std::ranges::sort(names);
+  }
+  return names;
+}
+
+std::vector<std::string> SeriesIndex::label_values(std::string_view name, const SeriesSet& among,
+                                                   std::string_view prefix, size_t limit) const {
+  std::vector<std::string> out;
+  const auto values = postings_.find(name);
+  if (values == postings_.end()) return out;
+  const uint64_t count = among.cardinality();
+  const bool is_all = count == all_.cardinality();
+  if (!is_all && count < values->second.size()) {
+    std::set<std::string_view> seen;
+    for (const SeriesNumber number : among) {
+      const std::string_view value = label(number, name);
+      if (!value.empty() && value.starts_with(prefix)) seen.insert(value);
+    }
+    for (const std::string_view value : seen) {
+      out.emplace_back(value);
+      if (limit != 0 && out.size() == limit) break;
+    }
+    return out;
+  }
+  for (auto at = values->second.lower_bound(prefix);
+       at != values->second.end() && at->first.starts_with(prefix); ++at) {
+    if (!is_all && !at->second.intersect(among)) continue;
+    out.emplace_back(at->first);
+    if (limit != 0 && out.size() == limit) break;
+  }
+  return out;
+}
+
+void SeriesIndex::add_hour(Hour hour, SeriesNumber number) {
+  hours_[hour].add(number);
+  days_[day_of_hour(hour)].add(number);
+  Series& series = series_[number];
+  series.first_hour = std::min(series.first_hour, hour);
+  series.last_hour = std::max(series.last_hour, hour);
+}
+
+void SeriesIndex::remove_hour(Hour hour, SeriesNumber number) {
+  const auto found = hours_.find(hour);
+  if (found == hours_.end()) return;
+  found->second.remove(number);
+  if (found->second.isEmpty()) hours_.erase(found);
+  const Day day = day_of_hour(hour);
+  const Hour first = first_hour_of(day);
+  bool still = false;
+  for (auto at = hours_.lower_bound(first); at != hours_.end() && at->first < first + 24; ++at)
+    still |= at->second.contains(number);
+  if (!still) {
+    const auto in_day = days_.find(day);
+    in_day->second.remove(number);
+    if (in_day->second.isEmpty()) days_.erase(in_day);
+  }
+  Series& series = series_[number];
+  if (hour != series.first_hour && hour != series.last_hour) return;
+  series.first_hour = UINT32_MAX;
+  series.last_hour = 0;
+  for (const auto& [at, set] : hours_) {
+    if (!set.contains(number)) continue;
+    series.first_hour = std::min(series.first_hour, at);
+    series.last_hour = at;
+  }
+}
+
+bool SeriesIndex::has_hour(Hour hour, SeriesNumber series) const {
+  const auto found = hours_.find(hour);
+  return found != hours_.end() && found->second.contains(series);
+}
+
+SeriesSet SeriesIndex::active(Hour from, Hour to) const {
+  if (hours_.empty() || from > to) return {};
+  if (from <= hours_.begin()->first && to >= hours_.rbegin()->first) return all_;
+  std::vector<const SeriesSet*> sets;
+  const auto end = hours_.upper_bound(to);
+  for (auto at = hours_.lower_bound(from); at != end;) {
+    const Day day = day_of_hour(at->first);
+    const Hour first = first_hour_of(day);
+    if (first >= from && uint64_t{first} + 23 <= to) {
+      sets.push_back(&days_.at(day));
+      at = hours_.lower_bound(first + 24);
+    } else {
+      sets.push_back(&at->second);
+      ++at;
+    }
+  }
+  if (sets.empty()) return {};
+  return SeriesSet::fastunion(sets.size(), sets.data());
+}
+
+uint64_t SeriesIndex::byte_size() const {
+  uint64_t bytes = string_bytes_ + series_.capacity() * sizeof(Series) + by_labels_.size() * 40;
+  for (const Series& series : series_) bytes += series.labels.capacity() * sizeof(series.labels[0]);
+  for (const auto& [name, values] : postings_) bytes += values.size() * 160;
+  return bytes;
+}
+
+}  // namespace vesta::rocks

@@ -1,0 +1,104 @@
+// The series of one tenant and their labels, in memory: strings once each, a bitmap of series for
+// each label value, and which series have a profile in which hour. Rebuilt from the store when it
+// is opened. Owns everything; not thread-safe, the tenant has the lock.
+#pragma once
+
+#include <roaring/roaring.hh>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "store/engine.h"
+#include "store/rocksdb/keys.h"
+
+namespace vesta::rocks {
+
+using SeriesSet = Roaring;
+
+// Calls visit(number) in order; it returns false to stop.
+template <class Visit>
+void for_each(const SeriesSet& set, Visit&& visit) {
+  for (const SeriesNumber number : set)
+    if (!visit(number)) return;
+}
+
+class SeriesIndex {
+ public:
+  struct Series {
+    TypeNumber type = 0;
+    PartitionNumber partition = 0;
+    bool is_there = false;
+    bool is_exact = false;  // first_ns and last_ns say all that is known of the store
+    int64_t first_ns = INT64_MAX;
+    int64_t last_ns = INT64_MIN;
+    Hour first_hour = UINT32_MAX;
+    Hour last_hour = 0;
+    std::vector<std::pair<uint32_t, uint32_t>> labels;  // name and value in strings_, by name
+  };
+  static constexpr SeriesNumber kNone = UINT32_MAX;
+
+  // kNone when there is no series with exactly these labels.
+  SeriesNumber find(const Labels& labels) const;
+  // REQUIRES: neither number nor labels are there
+  void add(SeriesNumber number, const Labels& labels, PartitionNumber partition, TypeNumber type);
+  void remove(SeriesNumber number);
+
+  // REQUIRES: number is of a series that is there
+  const Series& series(SeriesNumber number) const { return series_[number]; }
+  Series& series(SeriesNumber number) { return series_[number]; }
+  bool contains(SeriesNumber number) const {
+    return number < series_.size() && series_[number].is_there;
+  }
+  Labels labels(SeriesNumber number) const;
+  std::string_view label(SeriesNumber number, std::string_view name) const;
+  const SeriesSet& all() const { return all_; }
+  // One past the largest number that was ever used here.
+  SeriesNumber next_number() const { return static_cast<SeriesNumber>(series_.size()); }
+
+  SeriesSet match(const Selector& selector) const;
+  // Of the service and type, all there are.
+  const SeriesSet& of_service(PartitionNumber partition, TypeNumber type) const;
+  bool has_partition(PartitionNumber partition) const;
+
+  std::vector<std::string> label_names(const SeriesSet& among) const;
+  std::vector<std::string> label_values(std::string_view name, const SeriesSet& among,
+                                        std::string_view prefix, size_t limit) const;
+
+  // Hours.
+  void add_hour(Hour hour, SeriesNumber series);
+  void remove_hour(Hour hour, SeriesNumber series);
+  bool has_hour(Hour hour, SeriesNumber series) const;
+  const std::map<Hour, SeriesSet>& hours() const { return hours_; }
+  const std::map<Day, SeriesSet>& days() const { return days_; }
+  // Of all with an hour in [from, to].
+  SeriesSet active(Hour from, Hour to) const;
+
+  uint64_t byte_size() const;
+
+ private:
+  using Values = std::map<std::string_view, SeriesSet, std::less<>>;
+
+  uint32_t intern(std::string_view text);
+  SeriesSet matching(const Values& values, const LabelMatcher& matcher, bool wanted) const;
+  void narrow(SeriesSet& found, const LabelMatcher& matcher) const;
+  static uint64_t hash_of(const Labels& labels);
+
+  std::deque<std::string> strings_;
+  std::unordered_map<std::string_view, uint32_t> string_numbers_;
+  std::vector<Series> series_;
+  std::unordered_multimap<uint64_t, SeriesNumber> by_labels_;
+  std::map<std::string_view, Values, std::less<>> postings_;
+  std::map<std::pair<PartitionNumber, TypeNumber>, SeriesSet> services_;
+  SeriesSet all_;
+  std::map<Hour, SeriesSet> hours_;
+  std::map<Day, SeriesSet> days_;
+  uint64_t string_bytes_ = 0;
+};
+
+}  // namespace vesta::rocks

@@ -5,7 +5,7 @@
 
 #include "profile/carried_rounding.h"
 #include "profile/dictionary_builder.h"
-#include "store/memory/query_cost.h"
+#include "store/query_cost.h"
 #include "store/series_labels.h"
 #include "store/stack_dictionary.h"
 

@@ -258,6 +258,21 @@ uint64_t Database::property(std::string_view name) const {
   return sum;
 }
 
+uint64_t Database::disk_bytes() {
+  uint64_t sum = property(rocksdb::DB::Properties::kTotalSstFilesSize);
+  const std::string last(32, static_cast<char>(0xff));
+  const rocksdb::Range all(rocksdb::Slice(), slice(last));
+  rocksdb::SizeApproximationOptions options;
+  options.include_memtables = true;
+  options.include_files = false;
+  for (rocksdb::ColumnFamilyHandle* handle : families_) {
+    uint64_t bytes = 0;
+    db_->GetApproximateSizes(options, handle, &all, 1, &bytes).PermitUncheckedError();
+    sum += bytes;
+  }
+  return sum;
+}
+
 uint64_t Database::block_cache_bytes() const {
   uint64_t bytes = 0;
   db_->GetIntProperty(families_[0], rocksdb::DB::Properties::kBlockCacheUsage, &bytes);

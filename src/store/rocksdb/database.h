@@ -68,6 +68,8 @@ class Database {
   // Drops the files that lie in the range as a whole; what is left needs a DeleteRange.
   Status delete_files(Family family, std::string_view from, std::string_view to);
   uint64_t property(std::string_view name) const;  // summed over families
+  // Of files, and of what is to be written to them.
+  uint64_t disk_bytes();
   uint64_t block_cache_bytes() const;
 
   void warn(std::string_view message) const {

@@ -144,6 +144,7 @@ enum class MetaKind : uint8_t {
   kTenant = 't',
   kType = 'y',
   kPartition = 'p',
+  kNextNumbers = 'n',
   kWatermark = 'w',
   kDirty = 'd',
   kRetention = 'r',

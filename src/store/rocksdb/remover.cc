@@ -221,6 +221,11 @@ class Removal {
       kept |= removed == removed_.end() ? active : active - removed->second;
     }
     dropped_ = touched_ - kept;
+    if (dropped_.isEmpty()) return;
+    // Marks and roll-ups may still be about numbers that are gone, so no series gets them again.
+    batch_.Put(db_.family(Family::kMeta),
+               slice(meta_key(MetaKind::kNextNumbers).u32(tenant_.id).view()),
+               slice(Key().u32(tenant_.next_series).u32(tenant_.next_partition).view()));
     std::set<PartitionNumber> partitions;
     for (const SeriesNumber number : dropped_) {
       batch_.Delete(db_.family(Family::kSeries), slice(Key().u32(tenant_.id).u32(number).view()));
@@ -273,6 +278,34 @@ class Removal {
   std::vector<PartitionNumber> dropped_partitions_;
 };
 
+// About what there is of a tenant: profiles by hour, and all else. What is deleted but still on the
+// disk does not count, or a bound would be applied to it again and again.
+void add_sizes(Database& db, Tenant& tenant, std::map<Hour, uint64_t>& by_hour, uint64_t& rest) {
+  const std::shared_lock lock(tenant.index_mutex);
+  const auto size = [&](Family family, const Key& from, const Key& to) {
+    return db.approximate_bytes(family, from.view(), to.view());
+  };
+  for (const auto& [hour, set] : tenant.index.hours()) {
+    for (const Family family : {Family::kRaw, Family::kTotals}) {
+      by_hour[hour] += size(family, ProfileKey::prefix(tenant.id, hour),
+                            ProfileKey::prefix(tenant.id, hour + 1));
+    }
+  }
+  const auto level_key = [&](Level level) {
+    return Key().u32(tenant.id).u8(static_cast<uint8_t>(level));
+  };
+  for (const auto& [day, set] : tenant.index.days()) {
+    for (const Level level :
+         {Level::kServiceTenMinutes, Level::kSeriesHour, Level::kServiceHour}) {
+      rest += size(Family::kRollup, level_key(level).u32(day), level_key(level).u32(day + 1));
+    }
+  }
+  for (const auto& [number, service] : tenant.services) {
+    rest += size(Family::kDictionary, Key().u32(tenant.id).u32(number),
+                 Key().u32(tenant.id).u32(number + 1));
+  }
+}
+
 }  // namespace
 
 Result<uint64_t> remove(Store& store, std::string_view tenant_name, const Selector& selector,
@@ -300,30 +333,19 @@ Status apply_retention(Store& store, Tenant& tenant, int64_t now_ns) {
 }
 
 Status shrink_to(Store& store, uint64_t max_bytes) {
-  Database& db = *store.database;
-  // About what each hour takes; roll-ups and dictionaries go with the profiles.
   std::map<Hour, uint64_t> by_hour;
-  uint64_t bytes = 0;
-  for (Tenant* tenant : store.tenants.all()) {
-    const std::shared_lock lock(tenant->index_mutex);
-    for (const auto& [hour, set] : tenant->index.hours()) {
-      for (const Family family : {Family::kRaw, Family::kTotals}) {
-        const uint64_t size =
-            db.approximate_bytes(family, ProfileKey::prefix(tenant->id, hour).view(),
-                                 ProfileKey::prefix(tenant->id, hour + 1).view());
-        by_hour[hour] += size;
-        bytes += size;
-      }
-    }
-    for (const Family family : {Family::kRollup, Family::kDictionary, Family::kSeries}) {
-      bytes += db.approximate_bytes(family, Key().u32(tenant->id).view(),
-                                    Key().u32(tenant->id + 1).view());
-    }
-  }
+  uint64_t profiles = 0;
+  uint64_t rest = 0;
+  for (Tenant* tenant : store.tenants.all()) add_sizes(*store.database, *tenant, by_hour, rest);
+  for (const auto& [hour, size] : by_hour) profiles += size;
+  if (profiles == 0) return {};
+  // Roll-ups and dictionaries go with their profiles, so an hour counts for its share of them.
+  const double share = static_cast<double>(profiles + rest) / static_cast<double>(profiles);
+  double bytes = static_cast<double>(profiles + rest);
   std::optional<Hour> last;
   for (const auto& [hour, size] : by_hour) {
-    if (bytes <= max_bytes) break;
-    bytes -= std::min(bytes, size);
+    if (bytes <= static_cast<double>(max_bytes)) break;
+    bytes -= static_cast<double>(size) * share;
     last = hour;
   }
   if (!last) return {};

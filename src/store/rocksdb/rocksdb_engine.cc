@@ -149,11 +149,11 @@ class RocksdbEngine final : public Engine {
   EngineStats stats() override {
     EngineStats stats;
     for (Tenant* tenant : store_.tenants.all()) add_stats(*tenant, stats);
-    const rocks::Database& db = *store_.database;
+    rocks::Database& db = *store_.database;
     using Properties = rocksdb::DB::Properties;
     const uint64_t memtables = db.property(Properties::kCurSizeAllMemTables);
     const uint64_t dictionaries = store_.dictionaries.byte_size();
-    stats.disk_bytes = db.property(Properties::kTotalSstFilesSize) + memtables;
+    stats.disk_bytes = db.disk_bytes();
     stats.memory_bytes += memtables + dictionaries + db.block_cache_bytes();
     stats.pending_rollups = rollups_.pending();
     const auto detail = [&](const char* name, uint64_t value) {

@@ -61,6 +61,15 @@ class Loader {
       tenant->next_partition = std::max(tenant->next_partition, number + 1);
       return true;
     }));
+    VESTA_TRY(
+        each_meta(MetaKind::kNextNumbers, 5, [&](std::string_view key, std::string_view value) {
+          Tenant* tenant = tenant_of(key);
+          if (tenant == nullptr || value.size() != 8) return false;
+          tenant->next_series = static_cast<SeriesNumber>(big_endian(value, 0, 4));
+          tenant->next_partition = std::max(
+              tenant->next_partition, static_cast<PartitionNumber>(big_endian(value, 4, 4)));
+          return true;
+        }));
     VESTA_TRY(each_meta(MetaKind::kRetention, 5, [&](std::string_view key, std::string_view value) {
       Tenant* tenant = tenant_of(key);
       return tenant != nullptr && decode_policy(value, tenant->retention);

@@ -235,7 +235,11 @@ Status Ingest::split(Passage& passage) {
   std::vector<Labels> labels;
   for (size_t i = 0; i < profiles.size(); ++i) {
     drop_empty_rows(profiles[i], counters_);
-    if (profiles[i].samples.size() == 0 && profiles[i].losses.empty()) continue;
+    // An empty heap lowers the average; an empty stretch of time adds nothing to a sum.
+    const bool has_gauge = std::ranges::any_of(
+        profiles[i].sample_types,
+        [](const SampleType& type) { return type.temporality == Temporality::kInstant; });
+    if (profiles[i].samples.size() == 0 && profiles[i].losses.empty() && !has_gauge) continue;
     auto parts = split_series(std::move(profiles[i]), passage.labels[i],
                               passage.hints.sample_labels, passage.limits, builder, counters_);
     for (SeriesPart& part : parts) {

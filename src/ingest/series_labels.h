@@ -45,6 +45,7 @@ bool is_reserved_label(std::string_view name);
 bool is_label_name(std::string_view name);
 
 // Sorted by name; a name that is there keeps its value when `replace` is false.
+// REQUIRES: neither name nor value is a view into these labels
 void set_label(Labels& labels, std::string_view name, std::string_view value, bool replace);
 
 }  // namespace vesta

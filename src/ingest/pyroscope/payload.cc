@@ -118,6 +118,13 @@ void keep_last_type(ProfileBatch& batch) {
   if (types.size() > 1) batch = only_type(std::move(batch), types.back());
 }
 
+// Formats that say nothing of time cover what the URL says, unless that makes no sense.
+int64_t duration_of(const Payload& payload) {
+  constexpr int64_t kDay = int64_t{86'400} * 1'000'000'000;
+  const int64_t span = saturating_subtract(payload.until_ns, payload.from_ns);
+  return span > 0 && span < kDay ? span : 0;
+}
+
 Status read_stacks_payload(const Payload& payload, std::string_view bytes,
                            const ReadOptions& options, ReadPayload& out) {
   VESTA_ASSIGN(const TypeWord* const word, type_of(split_suffix(payload.name.app).second));
@@ -141,7 +148,7 @@ Status read_stacks_payload(const Payload& payload, std::string_view bytes,
   }
   for (Profile& profile : out.batch.profiles) {
     apply_type_word(out.batch.dictionary, profile, *word, payload.sample_rate);
-    profile.duration_ns = std::max<int64_t>(0, payload.until_ns - payload.from_ns);
+    profile.duration_ns = duration_of(payload);
   }
   return {};
 }
@@ -162,7 +169,7 @@ Status read_speedscope_payload(const Payload& payload, std::string_view bytes,
     if (is_single && find_type_word(suffix) != nullptr) word = suffix;
     apply_type_word(dictionary, profile, *find_type_word(word), payload.sample_rate);
     profile.time_ns = 0;
-    profile.duration_ns = std::max<int64_t>(0, payload.until_ns - payload.from_ns);
+    profile.duration_ns = duration_of(payload);
   }
   return {};
 }

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "cli/http_get.h"
 #include "net/http_client.h"
+#include "net/http_get.h"
 
 namespace vesta::cli {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "base/file.h"
 #include "cli/common_flags.h"
-#include "cli/http_get.h"
 #include "cli/server_client.h"
 #include "formats/registry.h"
+#include "net/http_get.h"
 #include "profile/merge.h"
 #include "profile/transform.h"
 

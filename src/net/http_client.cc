@@ -51,6 +51,12 @@ size_t receive_header(const char* bytes, size_t size, size_t count, void* user) 
   return size * count;
 }
 
+int progress(void* user, curl_off_t /*to_get*/, curl_off_t /*got*/, curl_off_t /*to_put*/,
+             curl_off_t /*put*/) {
+  const auto* call = static_cast<const HttpCall*>(user);
+  return call->is_cancelled() ? 1 : 0;
+}
+
 struct FreeList {
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }
 };
@@ -116,12 +122,19 @@ Result<HttpAnswer> http_call(const HttpCall& call) {
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &receiver);
   curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, &receive_header);
   curl_easy_setopt(curl, CURLOPT_HEADERDATA, &receiver);
+  if (call.is_cancelled) {
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &progress);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &call);
+  }
   const CURLcode code = curl_easy_perform(curl);
   if (receiver.too_large) {
     return Error{ErrorCode::kLimit,
                  fmt::format("the answer is larger than the limit of {} bytes", call.max_bytes),
                  ""};
   }
+  if (code == CURLE_ABORTED_BY_CALLBACK)
+    return Error{ErrorCode::kUnavailable, "the transfer was given up", ""};
   if (code != CURLE_OK) {
     return Error{
         ErrorCode::kIo,

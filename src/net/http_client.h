@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,7 +22,9 @@ struct HttpCall {
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds timeout{60'000};
   bool follow_redirects = true;  // within http and https only, of GET
-  std::string ca_file;           // in place of the system's; empty = the system's
+  // Asked a few times a second; the transfer ends with kUnavailable once it is true.
+  std::function<bool()> is_cancelled = {};
+  std::string ca_file;  // in place of the system's; empty = the system's
 };
 
 struct HttpAnswer {

@@ -11,7 +11,7 @@
 #include <atomic>
 #include <thread>
 
-#include "cli/http_get.h"
+#include "net/http_get.h"
 
 namespace vesta::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/http_get.h"
+#include "net/http_get.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "net/http_client.h"
 
-namespace vesta::cli {
+namespace vesta {
 namespace {
 
 constexpr int64_t kSecondsPerDay = 86400;
@@ -29,10 +29,22 @@ bool is_url(const std::string& source) {
 }
 
 Result<std::string> http_get(const std::string& url, uint64_t max_bytes) {
+  HttpGetOptions options;
+  options.max_bytes = max_bytes;
+  return http_get(url, options);
+}
+
+Result<std::string> http_get(const std::string& url, const HttpGetOptions& options) {
   HttpCall call;
   call.url = url;
-  call.max_bytes = max_bytes;
-  call.timeout += std::chrono::seconds(std::clamp<int64_t>(seconds_in(url), 0, kSecondsPerDay));
+  call.max_bytes = options.max_bytes;
+  call.headers = options.headers;
+  call.is_cancelled = options.is_cancelled;
+  if (options.timeout.count() > 0) {
+    call.timeout = options.timeout;
+  } else {
+    call.timeout += std::chrono::seconds(std::clamp<int64_t>(seconds_in(url), 0, kSecondsPerDay));
+  }
   auto answer = http_call(call);
   if (!answer.ok()) {
     Error error = std::move(answer).error();
@@ -51,4 +63,4 @@ Result<std::string> http_get(const std::string& url, uint64_t max_bytes) {
   return std::move(answer->body);
 }
 
-}  // namespace vesta::cli
+}  // namespace vesta

@@ -1,0 +1,69 @@
+// What to fetch from where, how often: jobs as in Prometheus and Parca. Plain data, and how it is
+// read from YAML.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "ingest/scrape/relabel.h"
+#include "store/selector.h"
+
+namespace YAML {
+class Node;
+}
+
+namespace vesta {
+
+struct ScrapeProfile {
+  std::string name;  // the family: "process_cpu"
+  std::string path;
+  bool enabled = true;
+  bool delta = false;    // counters run since the start of the program
+  bool seconds = false;  // the program records for a while before it answers
+};
+
+struct TargetGroup {
+  std::vector<std::string> targets;  // "host:port"
+  Labels labels;
+};
+
+struct FileDiscovery {
+  std::vector<std::string> files;  // the last part of a path may hold *
+  int64_t refresh_ns = int64_t{30} * 1'000'000'000;
+};
+
+struct ScrapeJob {
+  std::string name;
+  std::string tenant = "anonymous";
+  std::string scheme = "http";
+  std::string path_prefix;
+  int64_t interval_ns = int64_t{15} * 1'000'000'000;
+  int64_t timeout_ns = int64_t{10} * 1'000'000'000;  // beyond what a recording takes
+  std::string bearer_token;
+  std::vector<ScrapeProfile> profiles;
+  std::vector<TargetGroup> static_targets;
+  std::vector<FileDiscovery> files;
+  std::vector<RelabelRule> relabel;
+};
+
+struct ScrapeConfig {
+  std::vector<ScrapeJob> jobs;
+};
+
+// What Go serves at /debug/pprof: process_cpu, memory, goroutine, mutex, block.
+std::vector<ScrapeProfile> default_scrape_profiles();
+
+// The list under `scrape_configs`. kUsage with file, line and column for anything that is wrong, an
+// unknown key too. `file_name` is used in errors alone.
+Result<ScrapeConfig> read_scrape_config(const YAML::Node& list, const std::string& file_name);
+// A whole file that has it at its top level.
+Result<ScrapeConfig> parse_scrape_config(const std::string& yaml, const std::string& file_name);
+
+// The groups of a file of targets, YAML or JSON: [{"targets": [...], "labels": {...}}].
+Result<std::vector<TargetGroup>> parse_target_file(const std::string& text,
+                                                   const std::string& file_name);
+
+}  // namespace vesta

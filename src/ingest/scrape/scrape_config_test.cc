@@ -1,0 +1,122 @@
+#include "ingest/scrape/scrape_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "ingest/scrape/targets.h"
+
+namespace vesta {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+constexpr const char* kFull = R"(scrape_configs:
+  - job_name: api
+    scrape_interval: 10s
+    scrape_timeout: 5s
+    scheme: https
+    path_prefix: /admin
+    tenant: team-a
+    profiles:
+      memory: {path: /debug/pprof/heap, delta: false}
+      block: {enabled: false}
+      fgprof: {path: /debug/fgprof, seconds: true}
+    static_configs:
+      - targets: ['a:6060', 'b:6060', 'c:6060']
+        labels: {env: prod}
+    relabel_configs:
+      - source_labels: [__address__]
+        regex: (.+):.*
+        target_label: host
+      - source_labels: [host]
+        regex: c
+        action: drop
+)";
+
+TEST(ScrapeConfig, ReadsJobs) {
+  const auto config = parse_scrape_config(kFull, "vesta.yaml");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  ASSERT_EQ(config->jobs.size(), 1u);
+  const ScrapeJob& job = config->jobs[0];
+  EXPECT_EQ(job.interval_ns, 10'000'000'000);
+  EXPECT_EQ(job.tenant, "team-a");
+  ASSERT_EQ(job.profiles.size(), 6u);
+  EXPECT_EQ(job.profiles[1].path, "/debug/pprof/heap");
+  EXPECT_FALSE(job.profiles[1].delta);
+  EXPECT_FALSE(job.profiles[4].enabled);
+  EXPECT_TRUE(job.profiles[5].seconds);
+  std::vector<Error> problems;
+  const auto targets = find_targets(job, problems);
+  ASSERT_EQ(targets.size(), 2u);
+  EXPECT_EQ(targets[0].url, "https://a:6060/admin");
+  EXPECT_THAT(targets[0].labels, ElementsAre(Pair("env", "prod"), Pair("host", "a"),
+                                             Pair("instance", "a:6060"), Pair("job", "api")));
+}
+
+TEST(ScrapeConfig, ErrorsHaveLinesAndSuggestions) {
+  const auto error = [](const std::string& yaml) {
+    const auto config = parse_scrape_config(yaml, "f.yaml");
+    return config ? std::string("none") : config.error().message + "; " + config.error().hint;
+  };
+  const std::string job = "scrape_configs:\n  - job_name: a\n";
+  EXPECT_THAT(
+      error(job + "    scrape_intervall: 5s\n"),
+      HasSubstr("f.yaml:3:5: there is no key 'scrape_intervall'; did you mean scrape_interval?"));
+  EXPECT_THAT(error(job + "    scrape_interval: soon\n"),
+              HasSubstr("f.yaml:3:22: 'soon' is no time"));
+  EXPECT_THAT(error(job + "    scheme: ftp\n"), HasSubstr("neither http nor https"));
+  EXPECT_THAT(error(job), HasSubstr("without static_configs"));
+  EXPECT_THAT(error("scrape_configs:\n  - scheme: http\n"), HasSubstr("without job_name"));
+  EXPECT_THAT(error("scrape_configs: 7\n"), HasSubstr("f.yaml:1:17: scrape_configs is a list"));
+  EXPECT_THAT(error("a: [1\n"), HasSubstr("f.yaml:2"));
+  EXPECT_THAT(error("a: 1\n"), HasSubstr("no scrape_configs"));
+  EXPECT_THAT(error(job + "    relabel_configs: [{action: jump}]\n"),
+              HasSubstr("no action 'jump'"));
+  EXPECT_THAT(error(job + "    relabel_configs: [{regex: '(', target_label: x}]\n"),
+              HasSubstr("f.yaml:3:23: regex"));
+  EXPECT_THAT(error(job + "    static_configs: [{targets: a}]\n"), HasSubstr("is a list"));
+  EXPECT_THAT(
+      error(std::string(kFull) + "  - job_name: api\n    static_configs: [{targets: [a]}]\n"),
+      HasSubstr("two jobs"));
+  EXPECT_THAT(error("scrape_configs: " + std::string(100'000, '[')), HasSubstr("too deep"));
+  EXPECT_NE(error(std::string(10'000, '-')), "none");
+}
+
+TEST(ScrapeConfig, TargetFilesAreYamlOrJson) {
+  const auto json = parse_target_file(
+      R"([{"targets": ["a:1", "b:2"], "labels": {"env": "prod", "n": 7}}])", "t.json");
+  ASSERT_TRUE(json.ok()) << json.error().message;
+  EXPECT_THAT(json->at(0).targets, ElementsAre("a:1", "b:2"));
+  EXPECT_THAT(json->at(0).labels, ElementsAre(Pair("env", "prod"), Pair("n", "7")));
+  const auto yaml = parse_target_file("- targets:\n  - a:1\n", "t.yaml");
+  ASSERT_TRUE(yaml.ok());
+  EXPECT_THAT(yaml->at(0).targets, ElementsAre("a:1"));
+  for (const char* bad : {"{", "[1]", "[{\"hosts\": []}]", "[{\"targets\": [[]]}]"})
+    EXPECT_FALSE(parse_target_file(bad, "t").ok()) << bad;
+}
+
+TEST(ScrapeConfig, FilesAreFoundByPattern) {
+  const auto folder = std::filesystem::path(::testing::TempDir()) / "vesta_scrape_targets";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "a.json") << R"([{"targets": ["a:1", "no address/"]}])";
+  std::ofstream(folder / "b.json") << "[";
+  ScrapeJob job;
+  job.name = "j";
+  job.files.push_back({{(folder / "*.json").string(), (folder / "none.yaml").string()}, 1});
+  std::vector<Error> problems;
+  const auto targets = find_targets(job, problems);
+  ASSERT_EQ(targets.size(), 1u);
+  EXPECT_EQ(targets[0].url, "http://a:1");
+  ASSERT_EQ(problems.size(), 2u);
+  EXPECT_THAT(problems[0].message, HasSubstr("b.json"));
+  EXPECT_THAT(problems[1].message, HasSubstr("none.yaml"));
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace vesta

@@ -1,0 +1,199 @@
+#include "ingest/scrape/scraper.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/hash.h"
+#include "formats/pprof/reader.h"
+#include "ingest/unpack.h"
+#include "net/http_get.h"
+
+namespace vesta {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+// A recording ends a second before the next one begins.
+int64_t recording_seconds(const ScrapeJob& job) {
+  return std::max<int64_t>(1, job.interval_ns / kSecond - 1);
+}
+
+std::string profile_url(const ScrapeTarget& target, const ScrapeProfile& profile,
+                        const ScrapeJob& job) {
+  std::string url = target.url + profile.path;
+  if (profile.seconds) {
+    url += url.find('?') == std::string::npos ? '?' : '&';
+    url += fmt::format("seconds={}", recording_seconds(job));
+  }
+  return url;
+}
+
+}  // namespace
+
+struct Scraper::Loop {
+  const ScrapeJob& job;
+  ScrapeProfile profile;
+  ScrapeTarget target;
+  TargetStatus status;                // guarded by Scraper::mutex_
+  std::atomic<bool> is_gone = false;  // not a target any more
+};
+
+Scraper::Scraper(Ingest& ingest, ScrapeConfig config, ScraperOptions options)
+    : ingest_(ingest), config_(std::move(config)), options_(std::move(options)) {
+  refresh_targets();
+  const size_t count = std::max<size_t>(1, options_.threads);
+  threads_.reserve(count);
+  for (size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+}
+
+Scraper::~Scraper() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+    for (const auto& [key, loop] : loops_) loop->is_gone = true;
+  }
+  changed_.notify_all();
+}
+
+std::vector<TargetStatus> Scraper::targets() const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<TargetStatus> all;
+  all.reserve(loops_.size());
+  for (const auto& [key, loop] : loops_) all.push_back(loop->status);
+  return all;
+}
+
+std::vector<Error> Scraper::discovery_problems() const {
+  const std::scoped_lock lock(mutex_);
+  return problems_;
+}
+
+void Scraper::refresh_targets() {
+  std::vector<Error> problems;
+  std::map<std::string, std::shared_ptr<Loop>> wanted;
+  int64_t refresh_ns = 3600 * kSecond;
+  for (const ScrapeJob& job : config_.jobs) {
+    for (const FileDiscovery& files : job.files)
+      refresh_ns = std::min(refresh_ns, files.refresh_ns);
+    for (ScrapeTarget& target : find_targets(job, problems)) {
+      for (const ScrapeProfile& profile : job.profiles) {
+        if (!profile.enabled) continue;
+        std::string key = fmt::format("{}\n{}\n{}", job.name, target.url, profile.name);
+        for (const auto& [name, value] : target.labels) key += fmt::format("\n{}={}", name, value);
+        auto loop = std::shared_ptr<Loop>(new Loop{job, profile, target, {}, false});
+        loop->status.job = job.name;
+        loop->status.url = profile_url(target, profile, job);
+        loop->status.profile = profile.name;
+        loop->status.labels = target.labels;
+        wanted.emplace(std::move(key), std::move(loop));
+      }
+    }
+  }
+  const std::scoped_lock lock(mutex_);
+  const auto now = Clock::now();
+  refresh_due_ = now + std::chrono::nanoseconds(refresh_ns);
+  problems_ = std::move(problems);
+  for (auto& [key, loop] : wanted) {
+    const auto known = loops_.find(key);
+    if (known != loops_.end()) {
+      loop = known->second;
+      loops_.erase(known);
+      continue;
+    }
+    // Spread over the interval, always at the same place.
+    const auto spread = static_cast<int64_t>(
+        hash64(key) % static_cast<uint64_t>(std::max<int64_t>(1, loop->job.interval_ns)));
+    due_.emplace(now + std::chrono::nanoseconds(spread), loop);
+  }
+  for (const auto& [key, loop] : loops_) loop->is_gone = true;
+  std::erase_if(due_, [](const auto& entry) { return entry.second->is_gone.load(); });
+  loops_ = std::move(wanted);
+}
+
+void Scraper::work() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    const auto now = Clock::now();
+    if (now >= refresh_due_) {
+      refresh_due_ = Clock::time_point::max();  // mine
+      lock.unlock();
+      refresh_targets();
+      lock.lock();
+      changed_.notify_all();
+      continue;
+    }
+    if (due_.empty() || due_.begin()->first > now) {
+      const auto next = due_.empty() ? refresh_due_ : std::min(refresh_due_, due_.begin()->first);
+      // The end of time overflows in the arithmetic of waiting.
+      changed_.wait_until(lock, std::min(next, now + std::chrono::hours(1)));
+      continue;
+    }
+    const auto due = due_.begin()->first;
+    const std::shared_ptr<Loop> loop = due_.begin()->second;
+    due_.erase(due_.begin());
+    lock.unlock();
+    scrape(*loop);
+    lock.lock();
+    if (loop->is_gone || stopping_) continue;
+    // One that is late does not catch up: it would ask the program twice in a row.
+    due_.emplace(std::max(Clock::now(), due + std::chrono::nanoseconds(loop->job.interval_ns)),
+                 loop);
+    changed_.notify_one();
+  }
+}
+
+void Scraper::scrape(Loop& loop) {
+  const int64_t start_ns = ingest_.now_ns();
+  const auto begin = Clock::now();
+  const Status status = fetch_and_write(loop);
+  const auto took = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin);
+  if (!status) ingest_.counters().count_refusal(IngestProtocol::kScrape, status.error().code);
+  const std::scoped_lock lock(mutex_);
+  TargetStatus& state = loop.status;
+  state.health = status ? TargetHealth::kUp : TargetHealth::kDown;
+  state.last_error.clear();
+  if (!status) {
+    const Error& error = status.error();
+    state.last_error = error.hint.empty() ? error.message : error.message + "; " + error.hint;
+    ++state.failures;
+  }
+  state.last_scrape_ns = start_ns;
+  state.last_duration_ns = took.count();
+  ++state.scrapes;
+}
+
+Status Scraper::fetch_and_write(const Loop& loop) {
+  const ScrapeJob& job = loop.job;
+  const std::string url = profile_url(loop.target, loop.profile, job);
+  const int64_t timeout_ns =
+      job.timeout_ns + (loop.profile.seconds ? recording_seconds(job) * kSecond : 0);
+  const TenantLimits& limits = ingest_.limits(job.tenant);
+  HttpGetOptions get;
+  get.max_bytes = limits.max_body_bytes;
+  get.timeout = std::chrono::milliseconds(timeout_ns / 1'000'000);
+  if (!job.bearer_token.empty())
+    get.headers.emplace_back("Authorization", "Bearer " + job.bearer_token);
+  get.is_cancelled = [&loop] { return loop.is_gone.load(); };
+  VESTA_ASSIGN(const std::string body,
+               options_.fetch ? options_.fetch(url, timeout_ns) : http_get(url, get));
+  auto& counts = ingest_.counters().of(IngestProtocol::kScrape);
+  counts.requests.fetch_add(1, std::memory_order_relaxed);
+  counts.bytes.fetch_add(body.size(), std::memory_order_relaxed);
+
+  const ReadOptions options = ingest_.read_options(job.tenant);
+  VESTA_ASSIGN(const Unpacked unpacked, Unpacked::make(body, options.max_decoded_bytes));
+  VESTA_ASSIGN(ProfileBatch batch, read_pprof(unpacked.bytes(), options));
+  IngestHints hints;
+  hints.protocol = IngestProtocol::kScrape;
+  hints.labels.assign(loop.target.labels.begin(), loop.target.labels.end());
+  hints.labels.emplace_back("__name__", loop.profile.name);
+  hints.service = job.name;
+  hints.delta = loop.profile.delta ? DeltaMode::kIfCumulative : DeltaMode::kNever;
+  hints.decoded_bytes = unpacked.bytes().size();
+  VESTA_TRY(ingest_.write(job.tenant, std::move(batch), hints));
+  return {};
+}
+
+}  // namespace vesta

@@ -17,13 +17,13 @@ std::string text_of(Element object, const char* name) {
   return object[name].get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
 }
 
-// One line for each type: what to type, what it is.
+// One line for each type: its id, and whether it adds up over time.
 std::string types_text(Element answer) {
   std::string out;
   simdjson::dom::array types;
   if (answer["types"].get(types) != simdjson::SUCCESS) return out;
   for (const Element type : types) {
-    out += fmt::format("{:<12} {}\n", text_of(type, "short_name"), text_of(type, "id"));
+    out += fmt::format("{:<60} {}\n", text_of(type, "id"), text_of(type, "temporality"));
   }
   return out;
 }

@@ -9,7 +9,7 @@
 #include "cli/server/self_profile.h"
 #include "cli/server/server_flags.h"
 #include "server/app/server_app.h"
-#include "store/memory/memory_engine.h"
+#include "store/rocksdb/rocksdb_engine.h"
 
 namespace vesta::cli {
 namespace {
@@ -47,8 +47,11 @@ Result<int> run(const Arguments& arguments, Console& /*console*/) {
   VESTA_ASSIGN(const server::ServerConfig config, server_config_of(arguments));
   server::Log log(stderr, config.log_format, config.log_level);
   server::ServerParts parts;
-  parts.open_engine = [](const server::ServerConfig&) -> Result<std::unique_ptr<Engine>> {
-    return make_memory_engine();
+  parts.open_engine = [&log](const server::ServerConfig& settings) {
+    RocksdbOptions options;
+    options.directory = settings.data + "/store";
+    options.warn = [&log](std::string_view message) { log.warn(message); };
+    return open_rocksdb_engine(options);
   };
   parts.cpu_profile = profile_this_process;
   parts.version = VESTA_VERSION;

@@ -14,6 +14,7 @@ namespace {
 // Flags that set one key each.
 constexpr auto kKeys = std::to_array<std::pair<const char*, std::string_view>>({
     {"data", "server.data"},
+    {"backups", "server.backups"},
     {"http", "server.http"},
     {"grpc", "server.grpc"},
     {"otlp-http", "server.otlp_http"},
@@ -39,6 +40,7 @@ std::vector<Flag> server_run_flags() {
       {"http", 0, "ADDR", "HTTP: UI, APIs, ingest (default: 127.0.0.1:4040; \"\" for none)"},
       {"grpc", 0, "ADDR", "gRPC (default: 127.0.0.1:4317; \"\" for none)"},
       {"otlp-http", 0, "ADDR", "OTLP by HTTP (default: 127.0.0.1:4318; \"\" for none)"},
+      {"backups", 0, "DIR", "where `vesta backup` may put copies (default: nowhere)"},
       {"tls-cert", 0, "FILE", "certificate with its chain, PEM; read again when it changes"},
       {"tls-key", 0, "FILE", "its key"},
       {"tls-client-ca", 0, "FILE", "ask clients for a certificate of this authority"},

@@ -11,14 +11,17 @@
 #include <thread>
 #include <utility>
 
+#include "ingest/scrape/scraper.h"
 #include "server/access/access.h"
 #include "server/access/audit_log.h"
 #include "server/app/server_metrics.h"
+#include "server/app/target_routes.h"
 #include "server/config/settings.h"
 #include "server/dispatcher.h"
 #include "server/grpc_server.h"
 #include "server/http_server.h"
 #include "server/ingest/routes.h"
+#include "server/native/native_api.h"
 #include "server/ops/request_metrics.h"
 #include "server/ops/routes.h"
 #include "server/pyroscope/routes.h"
@@ -76,6 +79,7 @@ struct ServerApp::Running {
   Status start();
   Status open_access();
   Status open_store();
+  Status start_scraping();
   void add_routes();
   Status listen();
   void observe(const RequestRecord& record);
@@ -108,7 +112,7 @@ struct ServerApp::Running {
   std::unique_ptr<WorkerPool> pool;
   std::unique_ptr<HttpServer> http;
   std::unique_ptr<GrpcServer> grpc;
-  std::function<void()> stop_scraping;
+  std::unique_ptr<Scraper> scraper;
 
   std::mutex maintenance_lock;
   std::condition_variable maintenance_wake;
@@ -162,15 +166,9 @@ Status ServerApp::Running::start() {
   VESTA_TRY(make_data_directory(config.data));
   VESTA_TRY(open_access());
   VESTA_TRY(open_store());
+  VESTA_TRY(start_scraping());
   add_routes();
   VESTA_TRY(listen());
-  if (config.scrape_configs != nullptr) {
-    if (!parts.start_scraping) {
-      return Error{ErrorCode::kUnsupported, "scrape_configs: this build does not scrape",
-                   "take the key out of the configuration"};
-    }
-    VESTA_ASSIGN(stop_scraping, parts.start_scraping(*config.scrape_configs, *ingest));
-  }
   maintenance = std::thread([this] { maintain(); });
   ready = true;
   return {};
@@ -219,6 +217,13 @@ Status ServerApp::Running::open_store() {
   return {};
 }
 
+Status ServerApp::Running::start_scraping() {
+  if (config.scrape_configs == nullptr) return {};
+  VESTA_ASSIGN(ScrapeConfig jobs, read_scrape_config(*config.scrape_configs, config.file));
+  scraper = std::make_unique<Scraper>(*ingest, std::move(jobs));
+  return {};
+}
+
 void ServerApp::Running::add_routes() {
   add_ingest_routes(routes, *ingest);
   PyroscopeQueryOptions query;
@@ -226,6 +231,14 @@ void ServerApp::Running::add_routes() {
   query.max_nodes_limit = static_cast<int64_t>(config.query_max_nodes);
   query.version = parts.version;
   add_pyroscope_query_routes(routes, *engine, query);
+  NativeApiOptions native;
+  native.query_bytes = config.query_memory;
+  native.query_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::nanoseconds(config.query_timeout_ns));
+  native.max_nodes = config.query_max_nodes;
+  native.backup_root = config.backups;
+  add_native_routes(routes, *engine, native);
+  add_target_routes(routes, scraper.get());
   if (parts.add_routes) parts.add_routes(routes, *engine, *ingest);
   OpsParts ops;
   ops.version = parts.version;
@@ -326,7 +339,7 @@ void ServerApp::Running::stop(std::chrono::milliseconds grace) {
   }
   maintenance_wake.notify_all();
   if (maintenance.joinable()) maintenance.join();
-  if (stop_scraping) std::exchange(stop_scraping, nullptr)();
+  scraper.reset();
   // Both at once: the grace is for all of them together.
   std::thread ending_grpc([this, grace] {
     if (grpc != nullptr) grpc->stop(grace);

@@ -26,9 +26,6 @@ struct ServerParts {
   std::function<void(Routes&, Engine&, Ingest&)> add_routes;
   // A gzip pprof profile of this process; null when it cannot be had.
   std::function<Result<std::string>(std::chrono::seconds)> cpu_profile;
-  // Starts the jobs of `scrape_configs` and returns how to stop them. Null: a configuration that
-  // has some is refused.
-  std::function<Result<std::function<void()>>(const YAML::Node&, Ingest&)> start_scraping;
   std::string version = "unknown";
   std::string command_line;  // words, each ended by a zero byte
 };

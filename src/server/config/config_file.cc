@@ -68,6 +68,7 @@ class Reader {
   Status read_member(const std::string& key, const YAML::Node& value) {
     if (key == "scrape_configs") {
       config_.scrape_configs = std::make_shared<const YAML::Node>(value);
+      config_.file = name_;
       return {};
     }
     if (key == "limits") {

@@ -31,6 +31,7 @@ struct ServerConfig {
   std::string grpc = "127.0.0.1:4317";
   std::string otlp_http = "127.0.0.1:4318";
   std::string data = "vesta-data";
+  std::string backups;  // where `vesta backup` may put copies; empty = it may not
 
   TlsFiles tls;
   TokenPolicy tokens = TokenPolicy::kAuto;
@@ -51,6 +52,7 @@ struct ServerConfig {
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
 
+  std::string file;  // the settings came from; empty = no file
   // What `scrape_configs` says, unread, with the lines of the file; null when there is none.
   std::shared_ptr<const YAML::Node> scrape_configs;
 };

@@ -121,6 +121,7 @@ constexpr auto kSettings = std::to_array<Setting>({
     {"server.grpc", [](auto& c, auto w) { return set_address(c.grpc, w); }},
     {"server.otlp_http", [](auto& c, auto w) { return set_address(c.otlp_http, w); }},
     {"server.data", [](auto& c, auto w) { return set_text(c.data, w); }},
+    {"server.backups", [](auto& c, auto w) { return set_text(c.backups, w); }},
     {"server.max_connections",
      [](auto& c, auto w) { return set_count(c.http_limits.max_connections, w); }},
     {"server.request_memory", [](auto& c, auto w) { return set_bytes(c.request_memory, w); }},

@@ -93,20 +93,22 @@ class Removal {
 
   // A run is as long as no series that stays lies in between.
   void delete_runs(Hour hour, const SeriesSet& active, const SeriesSet& doomed) {
-    std::optional<SeriesNumber> first;
+    bool is_open = false;
+    SeriesNumber first = 0;
     SeriesNumber last = 0;
     const auto close = [&] {
-      if (!first) return;
-      delete_range(ProfileKey::prefix(tenant_.id, hour, *first),
+      if (!is_open) return;
+      delete_range(ProfileKey::prefix(tenant_.id, hour, first),
                    ProfileKey::prefix(tenant_.id, hour, last + 1));
-      first.reset();
+      is_open = false;
     };
     for (const SeriesNumber number : active) {
       if (!doomed.contains(number)) {
         close();
         continue;
       }
-      if (!first) first = number;
+      if (!is_open) first = number;
+      is_open = true;
       last = number;
     }
     close();
@@ -295,8 +297,7 @@ void add_sizes(Database& db, Tenant& tenant, std::map<Hour, uint64_t>& by_hour, 
     return Key().u32(tenant.id).u8(static_cast<uint8_t>(level));
   };
   for (const auto& [day, set] : tenant.index.days()) {
-    for (const Level level :
-         {Level::kServiceTenMinutes, Level::kSeriesHour, Level::kServiceHour}) {
+    for (const Level level : {Level::kServiceTenMinutes, Level::kSeriesHour, Level::kServiceHour}) {
       rest += size(Family::kRollup, level_key(level).u32(day), level_key(level).u32(day + 1));
     }
   }

@@ -1,6 +1,7 @@
 #include "server/connect.h"
 
 #include <google/protobuf/message.h>
+#include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
@@ -140,6 +141,8 @@ Result<HttpResponse> call(const RpcMethod& method, Codec codec, const HttpReques
 HttpResponse handle_connect(const RpcMethod& method, const HttpRequest& request,
                             const Caller& caller) {
   if (request.method != "POST") return not_allowed();
+  // A body that is no message is answered; libprotobuf would write to standard error as well.
+  const google::protobuf::LogSilencer silencer;
   const bool has_json = method.request_type != nullptr && method.response_type != nullptr;
   const Codec codec = codec_of(request.header("content-type"));
   if (codec == Codec::kUnknown || (codec == Codec::kJson && !has_json)) {

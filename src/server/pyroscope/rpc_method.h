@@ -1,6 +1,8 @@
 // Makes an RpcMethod of a function on messages. Only for source files that know the messages.
 #pragma once
 
+#include <google/protobuf/stubs/logging.h>
+
 #include <limits>
 #include <string>
 #include <string_view>
@@ -23,6 +25,8 @@ RpcMethod rpc_method(std::string path, Scope scope, Handler handler) {
   method.response_type = &Response::default_instance();
   method.handler = [handler = std::move(handler)](std::string_view bytes,
                                                   const Caller& caller) -> Result<std::string> {
+    // Whatever is wrong with the bytes is the client's to know; it must not fill our log.
+    const google::protobuf::LogSilencer silencer;
     Request request;
     if (bytes.size() > std::numeric_limits<int>::max() ||
         !request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <querier/v1/querier.pb.h>
 #include <types/v1/types.pb.h>
@@ -19,13 +18,10 @@ using querier::v1::SelectSeriesRequest;
 using querier::v1::SelectSeriesResponse;
 using test::kCpuType;
 using test::kHeapType;
-using test::kSecondNs;
 using test::kStartMs;
 using test::profile_of;
 using test::SampleSpec;
 using test::TestServer;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 template <class Request = SelectSeriesRequest>
 Request request_of(double step, std::string_view type = kCpuType, std::string selector = "{}") {

@@ -16,7 +16,6 @@ using querier::v1::SelectMergeStacktracesRequest;
 using querier::v1::SelectMergeStacktracesResponse;
 using test::kCpuType;
 using test::kHeapType;
-using test::kSecondNs;
 using test::kStartMs;
 using test::profile_of;
 using test::SampleSpec;

@@ -142,7 +142,7 @@ void Fleet::set_labels(ProfileBatch& batch, Profile& profile, std::string_view s
   };
   add("namespace", "production");
   add("node", fmt::format("node-{}", (pod * 7 + service.size()) % 100));
-  add("pod", fmt::format("{}-{:05x}", service, mix(pod, 77) & 0xfffff));
+  add("pod", fmt::format("{}-{:010x}", service, mix(pod, 77) >> 24));
   add("service_name", service);
   add("version", "1.4.2");
   add("zone", pod % 2 == 0 ? "eu-1a" : "eu-1b");

@@ -14,6 +14,7 @@
 #include "formats/pprof/reader.h"
 #include "formats/pprof/writer.h"
 #include "measure.h"
+#include "profile/content_hash.h"
 #include "queries.h"
 #include "store/engine.h"
 #include "store/rocksdb/rocksdb_engine.h"
@@ -154,7 +155,15 @@ int from_pprof(const std::vector<std::string>& arguments) {
     cpu += process_cpu_seconds() - before;
     wall += watch.seconds();
   }
+  double hashing = 0;
+  for (const std::string& body : bodies) {
+    const ProfileBatch batch = value_or_exit(read_pprof(value_or_exit(gunzip(body, 1U << 30))));
+    const double before = thread_cpu_seconds();
+    if (stack_hashes(batch.dictionary).empty()) return 1;
+    hashing += thread_cpu_seconds() - before;
+  }
   const auto n = static_cast<double>(count);
+  report("hash_us", hashing / kDifferent * 1e6);
   report("gzip_bytes", bytes / kDifferent);
   report("samples", static_cast<double>(samples) / n);
   report("profiles_per_core_s", n / cpu);

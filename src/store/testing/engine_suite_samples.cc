@@ -9,8 +9,6 @@
 namespace vesta::test {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
 using testing::SizeIs;
 using Weights = std::map<std::string, int64_t>;
 

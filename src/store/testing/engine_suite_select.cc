@@ -169,6 +169,7 @@ TEST_P(EngineSuite, AnEmptyGaugeLowersTheAverage) {
 
 TEST_P(EngineSuite, AveragesAreRoundedSoThatTheTotalStaysRight) {
   std::vector<SampleSpec> stacks;
+  stacks.reserve(100);
   for (int i = 0; i < 100; ++i) stacks.push_back({"main;f" + std::to_string(i), 1});
   write({heap("a", kStartNs, stacks)});
   write({heap("a", kStartNs + kSecondNs, {})});

@@ -174,6 +174,7 @@ TEST_P(EngineSuite, TenantsMayHaveAnyName) {
 TEST_P(EngineSuite, TakesTenThousandSeries) {
   constexpr int kSeries = 10'000;
   std::vector<ProfileSpec> specs;
+  specs.reserve(kSeries);
   for (int i = 0; i < kSeries; ++i)
     specs.push_back(web(kStartNs, {{"m", 1}}, "pod-" + std::to_string(i)));
   EXPECT_EQ(write(specs).new_series, static_cast<uint64_t>(kSeries));
@@ -227,15 +228,17 @@ TEST_P(EngineSuite, ADeepStackIsKeptWhole) {
 
 TEST_P(EngineSuite, AQueryOverItsBudgetIsRefused) {
   std::vector<SampleSpec> stacks;
+  stacks.reserve(10'000);
   for (int i = 0; i < 10'000; ++i) stacks.push_back({"main;f" + std::to_string(i), 1});
   write({web(kStartNs, stacks)});
   for (const bool by_time : {false, true}) {
     SCOPED_TRACE(by_time ? "deadline" : "bytes");
     QueryBudget budget;
-    if (by_time)
+    if (by_time) {
       budget.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1);
-    else
+    } else {
       budget.bytes = 16;
+    }
     SelectRequest asked = request();
     asked.budget = budget;
     const auto selected = engine().select(kTenant, asked);

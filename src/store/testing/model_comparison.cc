@@ -266,10 +266,11 @@ std::vector<Operation> shrink(const EngineFactory& factory, std::vector<Operatio
       const size_t after = std::min(at + chunk, operations.size());
       fewer.insert(fewer.end(), operations.begin() + static_cast<std::ptrdiff_t>(after),
                    operations.end());
-      if (fails(fewer))
+      if (fails(fewer)) {
         operations = std::move(fewer);
-      else
+      } else {
         at = after;
+      }
     }
     if (chunk <= 1 || tries >= kTries) return operations;
   }

@@ -4,10 +4,14 @@ Run by test_otlp.py, never directly by ctest:
   messages.py numbering                  prints which numbering the classes have: 1.7, 1.9 or 1.10
   messages.py make KIND FILE [--json]    writes a ProfilesData of that kind
   messages.py check FILE                 parses FILE, checks every rule of the dictionary, prints a summary as JSON
+  messages.py push KIND HOW ADDRESS      exports it now: HOW is grpc, grpc-gzip, http, http-gzip or http-json; prints the answer as JSON
 """
 
+import gzip
 import json
 import sys
+import time
+import urllib.request
 
 from google.protobuf import json_format
 from google.protobuf.unknown_fields import UnknownFieldSet
@@ -154,6 +158,42 @@ def old_message():
     return data
 
 
+def push(kind, how, address):
+    """As an exporter does it: with the stub and the messages of the official package."""
+    from opentelemetry.proto.collector.profiles.v1development import profiles_service_pb2 as service
+
+    global NOW
+    NOW = time.time_ns() - 10_000_000_000
+    builder = Builder()
+    KINDS[kind](builder)
+    request = service.ExportProfilesServiceRequest()
+    request.ParseFromString(builder.data.SerializeToString())
+    if how.startswith("grpc"):
+        import grpc
+        from opentelemetry.proto.collector.profiles.v1development import profiles_service_pb2_grpc as stubs
+
+        compression = grpc.Compression.Gzip if how == "grpc-gzip" else grpc.Compression.NoCompression
+        with grpc.insecure_channel(address) as channel:
+            answer = stubs.ProfilesServiceStub(channel).Export(request, timeout=30, compression=compression)
+    else:
+        headers = {"Content-Type": "application/json" if how == "http-json" else "application/x-protobuf"}
+        if how == "http-json":
+            body = json_format.MessageToJson(request).encode()
+        else:
+            body = request.SerializeToString()
+        if how == "http-gzip":
+            body = gzip.compress(body)
+            headers["Content-Encoding"] = "gzip"
+        answer = service.ExportProfilesServiceResponse()
+        post = urllib.request.Request(f"{address}/v1development/profiles", data=body, headers=headers)
+        with urllib.request.urlopen(post, timeout=30) as response:
+            if how == "http-json":
+                json_format.Parse(response.read(), answer)
+            else:
+                answer.ParseFromString(response.read())
+    print(json_format.MessageToJson(answer))
+
+
 def make(kind, path, as_json):
     if numbering() == "1.7":
         data = old_message()
@@ -284,6 +324,8 @@ def main(arguments):
         make(arguments[1], arguments[2], "--json" in arguments)
     elif arguments[0] == "check":
         check(arguments[1])
+    elif arguments[0] == "push":
+        push(*arguments[1:4])
     else:
         sys.exit(__doc__)
 

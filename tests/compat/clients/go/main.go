@@ -1,0 +1,99 @@
+// Burns CPU under the Pyroscope SDK for Go, then flushes and leaves. Prints the CPU time it used.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/grafana/pyroscope-go"
+)
+
+var sink uint64
+var kept [][]byte
+
+//go:noinline
+func spin(until time.Time) {
+	for time.Now().Before(until) {
+		for i := uint64(0); i < 100000; i++ {
+			sink = sink*31 + i
+		}
+	}
+}
+
+//go:noinline
+func heavy(until time.Time) { spin(until) }
+
+//go:noinline
+func light(until time.Time) { spin(until) }
+
+//go:noinline
+func keepBlocks() {
+	for i := 0; i < 64; i++ {
+		kept = append(kept, make([]byte, 1<<20))
+	}
+}
+
+//go:noinline
+func contend() {
+	var lock sync.Mutex
+	var group sync.WaitGroup
+	for worker := 0; worker < 2; worker++ {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			for i := 0; i < 50; i++ {
+				lock.Lock()
+				time.Sleep(time.Millisecond)
+				lock.Unlock()
+			}
+		}()
+	}
+	group.Wait()
+}
+
+func main() {
+	runtime.MemProfileRate = 4096
+	runtime.SetMutexProfileFraction(1)
+	runtime.SetBlockProfileRate(1)
+	profiler, err := pyroscope.Start(pyroscope.Config{
+		ApplicationName: "compat.go",
+		ServerAddress:   os.Args[1],
+		AuthToken:       os.Getenv("VESTA_TOKEN"),
+		Tags:            map[string]string{"region": "north"},
+		UploadRate:      2 * time.Second,
+		ProfileTypes: []pyroscope.ProfileType{
+			pyroscope.ProfileCPU, pyroscope.ProfileAllocObjects, pyroscope.ProfileAllocSpace,
+			pyroscope.ProfileInuseObjects, pyroscope.ProfileInuseSpace, pyroscope.ProfileGoroutines,
+			pyroscope.ProfileMutexCount, pyroscope.ProfileMutexDuration, pyroscope.ProfileBlockCount,
+			pyroscope.ProfileBlockDuration,
+		},
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	keepBlocks()
+	contend()
+	start := time.Now()
+	for time.Since(start) < 5*time.Second {
+		pyroscope.TagWrapper(context.Background(), pyroscope.Labels("path", "/heavy"), func(context.Context) {
+			heavy(time.Now().Add(300 * time.Millisecond))
+		})
+		pyroscope.TagWrapper(context.Background(), pyroscope.Labels("path", "/light"), func(context.Context) {
+			light(time.Now().Add(100 * time.Millisecond))
+		})
+	}
+	profiler.Flush(true)
+	if err := profiler.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	var usage syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+	fmt.Printf("{\"cpu_ns\": %d, \"kept_bytes\": %d}\n", usage.Utime.Nano()+usage.Stime.Nano(), len(kept)<<20)
+}

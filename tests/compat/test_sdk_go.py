@@ -1,0 +1,44 @@
+"""A Go program with Pyroscope's SDK for Go pushes to a server of ours."""
+
+import os
+import unittest
+
+import sdk
+import support
+
+
+class Go(unittest.TestCase):
+    def test_all_types_arrive_with_their_labels_and_totals(self):
+        go = support.need_command("go")
+        sdk.TOOLS.mkdir(parents=True, exist_ok=True)
+        binary = sdk.TOOLS / "go-client"
+        environment = {**os.environ, "GOFLAGS": "-buildvcs=false -mod=readonly"}
+        sdk.fetch([go, "build", "-o", binary, "."], "pyroscope-go", cwd=sdk.CLIENTS / "go", env=environment)
+        with sdk.Server() as server:
+            result = sdk.run([binary, server.url])
+            types = server.types()
+            for wanted in (sdk.CPU, "process_cpu:samples:count:cpu:nanoseconds",
+                           "memory:alloc_space:bytes:space:bytes", "memory:inuse_space:bytes:space:bytes",
+                           "memory:alloc_objects:count:space:bytes", "memory:inuse_objects:count:space:bytes",
+                           "mutex:contentions:count:contentions:count", "mutex:delay:nanoseconds:contentions:count",
+                           "block:contentions:count:contentions:count", "block:delay:nanoseconds:contentions:count"):
+                self.assertIn(wanted, types)
+            self.assertTrue(any(name.startswith("goroutine") for name in types), types)
+            everything = '{service_name="compat.go"}'
+            sdk.check_burn(self, server, sdk.CPU, everything, result["cpu_ns"])
+            # Tags of the application and of the code that ran are labels one can ask for.
+            self.assertEqual(server.connect("LabelValues", {
+                "name": "path", "matchers": [everything], "start": 1, "end": 4102444800000})["names"],
+                ["/heavy", "/light"])
+            heavy = server.flame(sdk.CPU, '{service_name="compat.go", region="north", path="/heavy"}')
+            self.assertGreater(sdk.share(heavy, "main.heavy"), 0.9)
+            # A gauge is not added up over time.
+            flame, total = server.flame("memory:inuse_space:bytes:space:bytes", everything)
+            kept = flame["main.keepBlocks"][1]
+            self.assertAlmostEqual(kept / result["kept_bytes"], 1, delta=0.4)
+            # The SDK sends differences: the sum is what was allocated.
+            flame, total = server.flame("memory:alloc_space:bytes:space:bytes", everything)
+            self.assertAlmostEqual(flame["main.keepBlocks"][1] / result["kept_bytes"], 1, delta=0.2)
+
+
+support.main()

@@ -77,12 +77,13 @@ uint32_t FrameNames::add(const StackTree& tree, TreeFrame id) {
 
   const Key key = key_of(name);
   uint64_t hash = table_hash(key.name);
-  if (group_ != GroupBy::kFunction)
+  if (group_ != GroupBy::kFunction) {
     hash = TableHash()
                .add(hash)
                .add(table_hash(key.file))
                .add(static_cast<uint64_t>(key.line))
                .value();
+  }
   return index_.find_or_insert(
       hash, [&](uint32_t at) { return key_of(names_[at]) == key; },
       [&] {

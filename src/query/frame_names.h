@@ -74,7 +74,7 @@ class FrameNames {
   };
   // What tells two names apart.
   Key key_of(const FrameName& name) const;
-  uint32_t add(const StackTree& tree, TreeFrame frame);
+  uint32_t add(const StackTree& tree, TreeFrame id);
 
   GroupBy group_;
   std::vector<FrameName> names_;

@@ -50,7 +50,7 @@ Pairs nodes_of(const FlameTree& tree) {
   Pairs out;
   for (uint32_t node = 1; node < tree.size(); ++node) {
     std::string path;
-    for (uint32_t at = node; at != 0; at = tree.parent[at]) path = tree.text(at) + ";" + path;
+    for (uint32_t at = node; at != 0; at = tree.parent[at]) path.insert(0, tree.text(at) + ";");
     out[path] = {tree.weights.total[node], tree.weights.self[node]};
   }
   return out;
@@ -62,7 +62,7 @@ Pairs nodes_of(const FrameProfile& profile, TreeDirection direction) {
   for (uint32_t node = 1; node < tree.nodes.size(); ++node) {
     std::string path;
     for (uint32_t at = node; at != 0; at = tree.nodes[at].parent)
-      path = display_name(profile, tree.nodes[at].frame.frame()) + ";" + path;
+      path.insert(0, display_name(profile, tree.nodes[at].frame.frame()) + ";");
     out[path] = {tree.nodes[node].total, tree.nodes[node].self};
   }
   return out;

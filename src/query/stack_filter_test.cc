@@ -1,5 +1,6 @@
 #include "query/stack_filter.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@ std::map<std::string, int64_t> folded(const FlameTree& tree) {
     if (tree.weights.self[node] == 0) continue;
     std::string text;
     for (uint32_t at = node; at != 0; at = tree.parent[at])
-      text = tree.text(at) + (text.empty() ? "" : ";") + text;
+      text.insert(0, tree.text(at) + (text.empty() ? "" : ";"));
     out[text] += tree.weights.self[node];
   }
   return out;
@@ -96,19 +97,19 @@ TEST(StackFilter, MeansWhatFiltersOfFilesMean) {
       FrameFilters filters;
       filters.focus = one;
       filters.ignore = other;
-      expect_same(batch, filters, "focus " + one + " ignore " + other);
+      expect_same(batch, filters, fmt::format("focus {} ignore {}", one, other));
       filters = {};
       filters.hide = one;
       filters.show = other;
-      expect_same(batch, filters, "hide " + one + " show " + other);
+      expect_same(batch, filters, fmt::format("hide {} show {}", one, other));
       filters = {};
       filters.hide = one;
       filters.show_from = other;
-      expect_same(batch, filters, "hide " + one + " show_from " + other);
+      expect_same(batch, filters, fmt::format("hide {} show_from {}", one, other));
       filters = {};
       filters.focus = one;
       filters.show_from = other;
-      expect_same(batch, filters, "focus " + one + " show_from " + other);
+      expect_same(batch, filters, fmt::format("focus {} show_from {}", one, other));
     }
   }
 }
@@ -125,10 +126,10 @@ TEST(StackFilter, MeansTheSameOnRandomData) {
     const auto any = [&] { return expressions[random() % expressions.size()]; };
     FrameFilters filters{any(), any(), any(), any(), any(), "", ""};
     if (has_empty_location(batch.dictionary)) filters.show.clear();
-    expect_same(batch, filters,
-                "seed " + std::to_string(seed) + " focus " + filters.focus + " ignore " +
-                    filters.ignore + " hide " + filters.hide + " show " + filters.show +
-                    " show_from " + filters.show_from);
+    expect_same(
+        batch, filters,
+        fmt::format("seed {} focus {} ignore {} hide {} show {} show_from {}", seed, filters.focus,
+                    filters.ignore, filters.hide, filters.show, filters.show_from));
   }
 }
 

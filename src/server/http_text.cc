@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+
+#include "formats/otlp/base64.h"
 
 namespace vesta::server {
 namespace {
@@ -154,39 +155,6 @@ bool accepts_encoding(std::string_view accept_encoding, std::string_view coding)
   return any > 0;
 }
 
-std::optional<std::string> base64_decode(std::string_view text) {
-  static constexpr auto kValues = [] {
-    std::array<signed char, 256> values{};
-    values.fill(-1);
-    constexpr std::string_view kAlphabet =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < kAlphabet.size(); ++i) {
-      values[static_cast<unsigned char>(kAlphabet[i])] = static_cast<signed char>(i);
-    }
-    // The alphabet for URLs is as good.
-    values['-'] = 62;
-    values['_'] = 63;
-    return values;
-  }();
-  for (int padding = 0; padding < 2 && text.ends_with('='); ++padding) text.remove_suffix(1);
-  if (text.size() % 4 == 1) return std::nullopt;
-  std::string out;
-  out.reserve(text.size() * 3 / 4);
-  uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    const int value = kValues[static_cast<unsigned char>(c)];
-    if (value < 0) return std::nullopt;
-    bits = (bits << 6) | static_cast<uint32_t>(value);
-    count += 6;
-    if (count >= 8) {
-      count -= 8;
-      out += static_cast<char>((bits >> count) & 0xFF);
-    }
-  }
-  return out;
-}
-
 std::optional<std::string> secret_of(std::string_view authorization) {
   authorization = trim(authorization);
   const size_t space = authorization.find(' ');
@@ -195,7 +163,7 @@ std::optional<std::string> secret_of(std::string_view authorization) {
   const std::string_view rest = trim(authorization.substr(space + 1));
   if (equal_ignoring_case(scheme, "bearer")) return std::string(rest);
   if (!equal_ignoring_case(scheme, "basic")) return std::nullopt;
-  const auto pair = base64_decode(rest);
+  const auto pair = otlp::from_base64(rest);
   if (!pair) return std::nullopt;
   const size_t colon = pair->find(':');
   if (colon == std::string::npos) return std::nullopt;

@@ -35,8 +35,6 @@ bool accepts_encoding(std::string_view accept_encoding, std::string_view coding)
 // clients put anything there). None for anything else.
 std::optional<std::string> secret_of(std::string_view authorization);
 
-std::optional<std::string> base64_decode(std::string_view text);
-
 // Short, and of characters that cannot break a log line or a header.
 bool is_request_id(std::string_view text);
 

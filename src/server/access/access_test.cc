@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "formats/otlp/base64.h"
 #include "server/testing/temporary_folder.h"
 
 namespace vesta::server {
@@ -54,17 +55,7 @@ TEST_F(AccessTest, WithoutAKnownTokenNobodyGetsIn) {
 TEST_F(AccessTest, TokensMayComeAsBasicPassword) {
   const std::string token = create(Scope::kWrite);
   // What SDKs send: any user name, the token as password.
-  std::string pair = "user:" + token;
-  constexpr std::string_view kAlphabet =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string encoded;
-  while (pair.size() % 3 != 0) pair.insert(0, "u");
-  for (size_t i = 0; i < pair.size(); i += 3) {
-    const uint32_t bits = static_cast<uint32_t>(static_cast<unsigned char>(pair[i])) << 16 |
-                          static_cast<uint32_t>(static_cast<unsigned char>(pair[i + 1])) << 8 |
-                          static_cast<unsigned char>(pair[i + 2]);
-    for (int shift = 18; shift >= 0; shift -= 6) encoded += kAlphabet[(bits >> shift) & 63];
-  }
+  const std::string encoded = otlp::to_base64("user:" + token);
   EXPECT_EQ(admit(closed_, "Basic " + encoded, Scope::kWrite), "team-a");
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/json_writer.h"
 #include "formats/common/json_document.h"
+#include "formats/otlp/base64.h"
 
 namespace vesta::server {
 namespace {
@@ -15,38 +16,17 @@ namespace {
 constexpr size_t kMaxTenant = 150;
 constexpr size_t kMaxTokens = 10'000;
 
-std::string base64_url(const std::array<uint8_t, 32>& bytes) {
-  constexpr std::string_view kAlphabet =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  std::string out;
-  uint32_t bits = 0;
-  int count = 0;
-  for (const uint8_t byte : bytes) {
-    bits = (bits << 8) | byte;
-    count += 8;
-    while (count >= 6) {
-      count -= 6;
-      out += kAlphabet[(bits >> count) & 63];
-    }
-  }
-  if (count > 0) out += kAlphabet[(bits << (6 - count)) & 63];
-  return out;
+std::optional<TokenHash> parse_hash(std::string_view text) {
+  const auto bytes = otlp::from_hex(text);
+  TokenHash hash{};
+  if (!bytes || bytes->size() != hash.size()) return std::nullopt;
+  std::ranges::copy(*bytes, hash.begin());
+  return hash;
 }
 
-std::optional<TokenHash> parse_hash(std::string_view text) {
-  TokenHash hash{};
-  if (text.size() != hash.size() * 2) return std::nullopt;
-  for (size_t i = 0; i < hash.size(); ++i) {
-    const auto digit = [](char c) {
-      if (c >= '0' && c <= '9') return c - '0';
-      return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-    };
-    const int high = digit(text[2 * i]);
-    const int low = digit(text[2 * i + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    hash[i] = static_cast<uint8_t>(high * 16 + low);
-  }
-  return hash;
+template <size_t N>
+std::string_view as_text(const std::array<uint8_t, N>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 Error damaged(std::string_view what) {
@@ -94,7 +74,12 @@ Result<std::string> new_token_text() {
   if (::RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) {
     return Error{ErrorCode::kIo, "the system has no random numbers", {}};
   }
-  return std::string(kTokenPrefix) + base64_url(bytes);
+  // In the alphabet for URLs, so that a token can stand anywhere.
+  std::string text = otlp::to_base64(as_text(bytes));
+  std::ranges::replace(text, '+', '-');
+  std::ranges::replace(text, '/', '_');
+  text.resize(text.find_last_not_of('=') + 1);
+  return std::string(kTokenPrefix) + text;
 }
 
 TokenHash hash_token(std::string_view text) {
@@ -104,9 +89,7 @@ TokenHash hash_token(std::string_view text) {
 }
 
 std::string hex(const TokenHash& hash) {
-  std::string out;
-  for (const uint8_t byte : hash) out += fmt::format("{:02x}", byte);
-  return out;
+  return otlp::to_hex(as_text(hash));
 }
 
 bool includes(Scope has, Scope needed) {

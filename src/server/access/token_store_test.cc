@@ -92,8 +92,8 @@ TEST(TokenStore, RevokesByNameOrId) {
 }
 
 TEST(TenantId, FollowsTheRulesOfPyroscope) {
-  for (const std::string good :
-       {"a", "team-1", "A!-_.*'()9", "...", std::string(150, 'x').c_str()}) {
+  EXPECT_TRUE(check_tenant_id(std::string(150, 'x')).ok());
+  for (const std::string good : {"a", "team-1", "A!-_.*'()9", "..."}) {
     EXPECT_TRUE(check_tenant_id(good).ok()) << good;
   }
   for (const std::string bad : {"", ".", "..", "a|b", "a/b", "a b", "\xC3\xA4", "a\n"}) {

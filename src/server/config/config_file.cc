@@ -67,7 +67,8 @@ class Reader {
 
   Status read_member(const std::string& key, const YAML::Node& value) {
     if (key == "scrape_configs") {
-      config_.scrape_configs = std::make_shared<const YAML::Node>(value);
+      if (!value.IsNull() && !value.IsSequence()) return at(value, "scrape_configs is a list");
+      if (value.size() > 0) config_.scrape_configs = std::make_shared<const YAML::Node>(value);
       config_.file = name_;
       return {};
     }

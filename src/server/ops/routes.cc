@@ -7,6 +7,8 @@
 #include <memory>
 #include <set>
 
+#include "formats/flamegraph/flame_text.h"
+
 namespace vesta::server {
 namespace {
 
@@ -21,41 +23,18 @@ HttpResponse text_response(std::string body, int status = 200) {
   return response;
 }
 
-std::string html_escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 std::string front_page(const Routes& routes, const std::string& version) {
   std::set<std::string> lines;
   for (const HttpRoute& route : routes.http()) lines.insert(route.path + "  " + route.method);
   for (const RpcMethod& method : routes.rpc()) lines.insert(method.path + "  POST, gRPC");
   std::string list;
-  for (const std::string& line : lines) list += html_escaped(line) + "\n";
+  for (const std::string& line : lines) list += markup_escape(line) + "\n";
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Vesta</title>\n"
       "<h1>Vesta {}</h1>\n<p>This is a profiling server. It takes profiles from Pyroscope, "
       "OpenTelemetry and Parca clients and from anything that writes pprof, and answers queries "
       "of Grafana's Pyroscope data source and of the vesta command.</p>\n<pre>{}</pre>\n</html>\n",
-      html_escaped(version), list);
+      markup_escape(version), list);
 }
 
 // As Go's net/http/pprof has it: errors are plain text that `go tool pprof` shows.

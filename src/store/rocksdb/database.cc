@@ -115,8 +115,8 @@ Result<std::unique_ptr<Database>> Database::open(const RocksdbOptions& options) 
 
   // What this version does not know would be refused by RocksDB in its own words.
   std::vector<std::string> present;
-  const bool is_new =
-      !rocksdb::DB::ListColumnFamilies(database_opts, options.directory, &present).ok();
+  rocksdb::DB::ListColumnFamilies(database_opts, options.directory, &present)
+      .PermitUncheckedError();  // a new directory has none
   for (const std::string& name : present) {
     if (std::find(kNames.begin(), kNames.end(), name) != kNames.end()) continue;
     return Error{ErrorCode::kUnsupported,
@@ -143,16 +143,15 @@ Result<std::unique_ptr<Database>> Database::open(const RocksdbOptions& options) 
     }
     return error;
   }
-  VESTA_TRY(database->check_schema(is_new));
+  VESTA_TRY(database->check_schema());
   return database;
 }
 
-Status Database::check_schema(bool is_new) {
+Status Database::check_schema() {
   const Key key = meta_key(MetaKind::kSchema);
   std::string version;
   VESTA_ASSIGN(const bool found, get(Family::kMeta, key.view(), version));
   if (!found) {
-    static_cast<void>(is_new);
     rocksdb::WriteBatch batch;
     batch.Put(family(Family::kMeta), slice(key.view()), slice(kSchema));
     return write(batch, true);
@@ -210,6 +209,9 @@ Status Database::sync() {
 bool Database::recover() {
   const std::lock_guard lock(recover_mutex_);
   if (!failing_) return true;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_try_ < std::chrono::milliseconds(100)) return false;
+  last_try_ = now;
   if (!db_->Resume().ok()) return false;
   failing_ = false;
   warn(fmt::format("{}: writes are taken again", directory_));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -55,12 +56,12 @@ class Database {
   Status write(rocksdb::WriteBatch& batch, bool sync);
   // Until all that was written so far would survive a power cut.
   Status sync();
-  // Tries to take writes again after an error; true when there is none.
+  // Tries to take writes again after an error, ten times a second at most; true when there is none.
   bool recover();
   bool is_failing() const { return failing_.load(std::memory_order_relaxed); }
 
   Result<bool> contains(Family family, std::string_view key);
-  // Empty optional-like: false when there is no such key.
+  // False when there is no such key.
   Result<bool> get(Family family, std::string_view key, std::string& value);
 
   // Bytes of files between two keys, memtables included.
@@ -81,7 +82,7 @@ class Database {
 
  private:
   Database() = default;
-  Status check_schema(bool is_new);
+  Status check_schema();
 
   std::string directory_;
   std::function<void(std::string_view)> warn_;
@@ -89,6 +90,7 @@ class Database {
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
   std::atomic<bool> failing_ = false;
   std::mutex recover_mutex_;
+  std::chrono::steady_clock::time_point last_try_;  // guarded by recover_mutex_
 };
 
 // Everything below one moment. Must not outlive the database.

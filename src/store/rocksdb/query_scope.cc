@@ -100,12 +100,12 @@ std::string profile_id(const ProfileKey& key) {
                      key.content);
 }
 
-std::optional<std::pair<SeriesNumber, std::string>> parse_profile_id(std::string_view id) {
-  SeriesNumber series = 0;
-  if (id.size() != 32) return std::nullopt;
-  const auto parsed = std::from_chars(id.data(), id.data() + 8, series, 16);
-  if (parsed.ptr != id.data() + 8) return std::nullopt;
-  return std::pair(series, std::string(id));
+ProfileIds::ProfileIds(const std::vector<std::string>& ids) : ids_(ids.begin(), ids.end()) {
+  for (const std::string& id : ids_) {
+    SeriesNumber series = 0;
+    if (id.size() == 32 && std::from_chars(id.data(), id.data() + 8, series, 16).ec == std::errc())
+      series_.insert(series);
+  }
 }
 
 Labels sample_labels(const DictionarySnapshot& dictionary, LabelSetNumber set) {

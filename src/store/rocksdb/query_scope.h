@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "store/query_cost.h"
@@ -54,9 +55,21 @@ struct QueryScope {
 // The labels of a group; `names` in any order, empty values left out.
 Labels group_of(const Labels& labels, const std::vector<std::string>& names);
 
-// 32 hex digits, and back.
+// 32 hex digits.
 std::string profile_id(const ProfileKey& key);
-std::optional<std::pair<SeriesNumber, std::string>> parse_profile_id(std::string_view id);
+
+// The profiles that are asked for by id; all, if none is.
+class ProfileIds {
+ public:
+  explicit ProfileIds(const std::vector<std::string>& ids);
+  bool empty() const { return ids_.empty(); }
+  bool has_some_of(SeriesNumber series) const { return empty() || series_.contains(series); }
+  bool contains(const ProfileKey& key) const { return empty() || ids_.contains(profile_id(key)); }
+
+ private:
+  std::unordered_set<std::string> ids_;
+  std::unordered_set<SeriesNumber> series_;
+};
 
 // Whether samples pass a filter; remembers what it found out about sets of labels.
 class SampleTest {

@@ -321,11 +321,16 @@ Result<uint64_t> remove(Store& store, std::string_view tenant_name, const Select
 Status apply_retention(Store& store, Tenant& tenant, int64_t now_ns) {
   const std::lock_guard step(tenant.step);
   const auto gate = tenant.gate.enter_alone();
-  if (tenant.retention.rules.empty()) return {};
+  RetentionPolicy policy;
+  {
+    const std::shared_lock lock(tenant.index_mutex);
+    policy = tenant.retention;
+  }
+  if (policy.rules.empty()) return {};
   std::map<int64_t, SeriesSet> by_cutoff;
   for (const SeriesNumber number : tenant.index.all()) {
     const std::string& service = tenant.services.at(tenant.index.series(number).partition);
-    const int64_t from = kept_from(tenant.retention, service, now_ns);
+    const int64_t from = kept_from(policy, service, now_ns);
     if (from != INT64_MIN) by_cutoff[from].add(number);
   }
   for (const auto& [from, doomed] : by_cutoff)

@@ -199,25 +199,17 @@ class RocksdbEngine final : public Engine {
 
   void add_stats(Tenant& tenant, EngineStats& stats) {
     std::vector<rocks::PartitionNumber> partitions;
-    rocks::SeriesNumber first = rocks::SeriesIndex::kNone;
-    rocks::SeriesNumber last = rocks::SeriesIndex::kNone;
     {
       const std::shared_lock lock(tenant.index_mutex);
       stats.series += tenant.index.all().cardinality();
       stats.memory_bytes += tenant.index.byte_size();
       for (const auto& [number, service] : tenant.services) partitions.push_back(number);
-      if (!tenant.index.hours().empty()) {
-        first = tenant.index.hours().begin()->second.minimum();
-        last = tenant.index.hours().rbegin()->second.minimum();
-      }
     }
     for (const rocks::PartitionNumber number : partitions) {
       const auto partition = store_.dictionaries.partition(tenant.id, number);
       stats.stacks += partition->stack_count();
       stats.nodes += partition->node_count();
     }
-    if (first == rocks::SeriesIndex::kNone) return;
-    static_cast<void>(last);
     add_times(tenant, stats);
   }
 

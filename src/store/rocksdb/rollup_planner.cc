@@ -122,20 +122,4 @@ std::vector<Piece> plan_service(const PlanInput& input, PartitionNumber partitio
   return plan;
 }
 
-std::vector<Piece> plan_raw(const SeriesIndex& index, TimeRange range,
-                            const std::vector<SeriesNumber>& series) {
-  std::vector<Piece> plan;
-  if (range.empty()) return plan;
-  const Hour last = last_hour(range);
-  for (auto at = index.hours().lower_bound(first_hour(range));
-       at != index.hours().end() && at->first <= last; ++at) {
-    for (const SeriesNumber number : series) {
-      if (!at->second.contains(number)) continue;
-      plan.push_back(
-          raw_piece(at->first, number, overlap(range, bucket_range(at->first, kHourNs))));
-    }
-  }
-  return plan;
-}
-
 }  // namespace vesta::rocks

@@ -38,10 +38,6 @@ std::vector<std::vector<Piece>> plan_series(const PlanInput& input,
 std::vector<Piece> plan_service(const PlanInput& input, PartitionNumber partition, TypeNumber type,
                                 const SeriesSet& series);
 
-// The profiles themselves.
-std::vector<Piece> plan_raw(const SeriesIndex& index, TimeRange range,
-                            const std::vector<SeriesNumber>& series);
-
 // First and last hour of a range. REQUIRES: !range.empty()
 inline Hour first_hour(TimeRange range) {
   return hour_of(range.start_ns);

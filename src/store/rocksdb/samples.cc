@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_set>
 
 #include "profile/carried_rounding.h"
 #include "profile/dictionary_builder.h"
@@ -17,10 +16,13 @@ namespace {
 class SamplesQuery {
  public:
   SamplesQuery(Store& store, const SamplesRequest& request)
-      : store_(store), request_(request), select_(request.select), cost_(select_.budget) {}
+      : store_(store),
+        request_(request),
+        select_(request.select),
+        cost_(select_.budget),
+        ids_(select_.profile_ids) {}
 
   Result<ProfileBatch> run(std::string_view tenant) {
-    ids_.insert(select_.profile_ids.begin(), select_.profile_ids.end());
     ScopeOptions options;
     options.rollups = false;
     VESTA_ASSIGN(
@@ -35,6 +37,7 @@ class SamplesQuery {
     Cursor cursor(*scope.view, Family::kRaw);
     std::map<const ScopeService*, StackDictionary> stacks;
     for (const auto& [service, series] : order) {
+      if (!ids_.has_some_of(series->number)) continue;
       StackDictionary& of_service =
           stacks.try_emplace(service, service->dictionary.tree, builder_).first->second;
       VESTA_TRY(add_series(cursor, scope.tenant, *service, *series, of_service));
@@ -52,7 +55,7 @@ class SamplesQuery {
     HeaderSum header;
     Sums sums;
     const auto add = [&](const ProfileKey& key, std::string_view value) -> Status {
-      if (!ids_.empty() && !ids_.contains(profile_id(key))) return {};
+      if (!ids_.contains(key)) return {};
       if (!record_.parse(value) ||
           !record_.read_rows(service.dictionary.tree.stack_count(), key.time_ns, rows_)) {
         return damaged_record(*store_.database, key);
@@ -167,9 +170,9 @@ class SamplesQuery {
   const SamplesRequest& request_;
   const SelectRequest& select_;
   QueryCost cost_;
+  const ProfileIds ids_;
   ProfileBatch batch_;
   DictionaryBuilder builder_{batch_.dictionary};
-  std::unordered_set<std::string> ids_;
   RecordView record_;
   std::vector<Row> rows_;
 };

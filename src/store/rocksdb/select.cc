@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <map>
-#include <unordered_set>
 
 #include "profile/carried_rounding.h"
 #include "store/rocksdb/accumulator.h"
@@ -18,14 +17,12 @@ struct Group {
 class SelectQuery {
  public:
   SelectQuery(Store& store, const SelectRequest& request)
-      : store_(store), request_(request), cost_(request.budget) {}
+      : store_(store), request_(request), cost_(request.budget), ids_(request.profile_ids) {}
 
   Result<std::vector<Selection>> run(std::string_view tenant) {
-    ids_.insert(request_.profile_ids.begin(), request_.profile_ids.end());
     ScopeOptions options;
     // What is kept beside the weights is in the profiles alone.
-    is_filtered_ = !request_.samples.empty() || !ids_.empty();
-    options.rollups = !is_filtered_;
+    options.rollups = request_.samples.empty() && ids_.empty();
     options.group_by = request_.group_by;
     VESTA_ASSIGN(scope_, QueryScope::open(store_, tenant, request_.type, request_.selector,
                                           request_.range, options));
@@ -55,6 +52,7 @@ class SelectQuery {
     const Labels* group = nullptr;
     Labels labels;
     for (const ScopeSeries& series : service.series) {
+      if (!ids_.has_some_of(series.number)) continue;
       Labels next = group_of(series.labels, request_.group_by);
       // Series of one group are added up in place, unless they must be averaged first.
       if (group != nullptr && (instant || next != labels)) {
@@ -98,7 +96,7 @@ class SelectQuery {
   Status add_profiles(const ScopeService& service, const Piece& piece, Accumulator& sum) {
     return for_each_profile(*raw_, scope_.tenant, piece, cost_,
                             [&](const ProfileKey& key, std::string_view value) -> Status {
-                              if (!ids_.empty() && !ids_.contains(profile_id(key))) return {};
+                              if (!ids_.contains(key)) return {};
                               if (!record_.parse(value))
                                 return damaged_record(*store_.database, key);
                               const bool good = test_ == nullptr ? sum.add(record_, key.time_ns)
@@ -168,11 +166,10 @@ class SelectQuery {
   Store& store_;
   const SelectRequest& request_;
   QueryCost cost_;
+  const ProfileIds ids_;
   QueryScope scope_;
   std::optional<Cursor> raw_;  // after scope_: gone before its snapshot is
   std::optional<Cursor> rollup_;
-  bool is_filtered_ = false;
-  std::unordered_set<std::string> ids_;
   SampleTest* test_ = nullptr;
   RecordView record_;
   std::vector<Row> rows_;

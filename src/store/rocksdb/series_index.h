@@ -21,13 +21,6 @@ namespace vesta::rocks {
 
 using SeriesSet = Roaring;
 
-// Calls visit(number) in order; it returns false to stop.
-template <class Visit>
-void for_each(const SeriesSet& set, Visit&& visit) {
-  for (const SeriesNumber number : set)
-    if (!visit(number)) return;
-}
-
 class SeriesIndex {
  public:
   struct Series {

@@ -92,8 +92,7 @@ class BatchWriter {
     for (auto& [service, of_service] : services_) VESTA_TRY(encode(of_service));
 
     WriteReceipt receipt = receipt_;
-    std::vector<Touch> touches = touches_of(items);
-    const RollupState::Ticket ticket = tenant_.rollups.begin(std::move(touches));
+    const RollupState::Ticket ticket = tenant_.rollups.begin(touches());
     rocksdb::WriteBatch out;
     put_all(out, items, ticket);
     Status written;
@@ -170,7 +169,6 @@ class BatchWriter {
         if (is_first) series->second = tenant_.next_series++;
         item->series = series->second;
         item->is_new_series = is_first;
-        has_new_series_ = true;
       }
     }
   }
@@ -267,16 +265,15 @@ class BatchWriter {
     return number;
   }
 
-  std::vector<Touch> touches_of(const std::vector<Item>& items) const {
-    std::set<Touch> touches;
+  std::vector<Touch> touches() const {
+    std::set<Touch> found;
     for (const auto& [service, of_service] : services_) {
       for (const Item* item : of_service.items) {
         if (!item->is_duplicate)
-          touches.insert({item->key.hour, item->series, of_service.number, item->type_number});
+          found.insert({item->key.hour, item->series, of_service.number, item->type_number});
       }
     }
-    static_cast<void>(items);
-    return {touches.begin(), touches.end()};
+    return {found.begin(), found.end()};
   }
 
   void put_all(rocksdb::WriteBatch& out, const std::vector<Item>& items,
@@ -367,7 +364,6 @@ class BatchWriter {
   std::vector<uint64_t> order_;  // scratch
   std::vector<Row> rows_;        // scratch
   WriteReceipt receipt_;
-  bool has_new_series_ = false;
   bool grew_ = false;
 };
 

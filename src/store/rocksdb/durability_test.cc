@@ -1,0 +1,305 @@
+#include <gtest/gtest.h>
+#include <rocksdb/db.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "store/rocksdb/faulty_file_system.h"
+#include "store/rocksdb/rocksdb_engine.h"
+#include "store/rocksdb/temporary_directory.h"
+#include "store/testing/stored_profiles.h"
+
+namespace vesta::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class DurabilityTest : public testing::Test {
+ protected:
+  DurabilityTest() {
+    options_.directory = directory_.path() + "/data";
+    options_.background = false;
+    options_.warn = [this](std::string_view message) {
+      const std::lock_guard lock(mutex_);
+      warnings_ += std::string(message) + "\n";
+    };
+  }
+
+  std::unique_ptr<Engine> open() {
+    auto engine = open_rocksdb_engine(options_);
+    EXPECT_TRUE(engine) << engine.error().message;
+    return engine ? std::move(engine).value() : nullptr;
+  }
+  static ProfileBatch batch(int64_t number, const std::string& service = "web") {
+    ProfileSpec spec;
+    spec.labels = {{"service_name", service}};
+    spec.time_ns = kStartNs + number * kMinuteNs;
+    spec.samples = {{"main;f" + std::to_string(number % 50), number + 1}};
+    return batch_of({spec});
+  }
+  static Result<WriteReceipt> write(Engine& engine, int64_t number, bool durable = true) {
+    WriteOptions options;
+    options.durable = durable;
+    return engine.write("t", batch(number), options);
+  }
+  static Result<Selection> all(Engine& engine, TimeRange range = kAllTime) {
+    SelectRequest request;
+    request.type = type_of(kCpuType);
+    request.range = range;
+    auto answer = engine.select("t", request);
+    if (!answer) return std::move(answer).error();
+    return (*answer)[0];
+  }
+  std::string warnings() {
+    const std::lock_guard lock(mutex_);
+    return warnings_;
+  }
+  std::vector<fs::path> files(std::string_view extension) const {
+    std::vector<fs::path> out;
+    for (const auto& entry : fs::directory_iterator(options_.directory))
+      if (entry.path().extension() == extension && entry.file_size() > 0)
+        out.push_back(entry.path());
+    return out;
+  }
+
+  // The file with the profiles that were written first. REQUIRES: no engine is open
+  fs::path oldest_profiles() const {
+    std::vector<std::string> names;
+    rocksdb::DB::ListColumnFamilies({}, options_.directory, &names).PermitUncheckedError();
+    std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    for (const std::string& name : names)
+      families.emplace_back(name, rocksdb::ColumnFamilyOptions());
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    rocksdb::DB* raw = nullptr;
+    EXPECT_TRUE(
+        rocksdb::DB::OpenForReadOnly({}, options_.directory, families, &handles, &raw).ok());
+    const std::unique_ptr<rocksdb::DB> db(raw);
+    std::vector<rocksdb::LiveFileMetaData> live;
+    db->GetLiveFilesMetaData(&live);
+    std::string name;
+    uint64_t first = UINT64_MAX;
+    for (const rocksdb::LiveFileMetaData& file : live) {
+      if (file.column_family_name != "raw" || file.smallest_seqno >= first) continue;
+      first = file.smallest_seqno;
+      name = file.name;
+    }
+    for (rocksdb::ColumnFamilyHandle* handle : handles) db->DestroyColumnFamilyHandle(handle);
+    return options_.directory + name;
+  }
+
+  TemporaryDirectory directory_;
+  RocksdbOptions options_;
+  std::mutex mutex_;
+  std::string warnings_;
+};
+
+TEST_F(DurabilityTest, AFullDiskRefusesWritesAndServesReadsUntilThereIsRoom) {
+  FaultyFileSystem files;
+  options_.env = files.env();
+  auto engine = open();
+  ASSERT_TRUE(write(*engine, 0));
+  files.set_full(true);
+  for (int64_t i = 1; i < 4; ++i) {
+    const auto refused = write(*engine, i);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+    EXPECT_FALSE(refused.error().hint.empty());
+  }
+  const auto meanwhile = all(*engine);
+  ASSERT_TRUE(meanwhile);
+  EXPECT_EQ(meanwhile->total, 1);
+  files.set_full(false);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!write(*engine, 1) && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::yield();
+  for (int64_t i = 2; i < 4; ++i) {
+    const auto taken = write(*engine, i);
+    ASSERT_TRUE(taken) << taken.error().message;
+    EXPECT_EQ(taken->profiles, 1U);
+  }
+  EXPECT_EQ(all(*engine)->total, 1 + 2 + 3 + 4);
+  engine.reset();
+  engine = open();
+  EXPECT_EQ(all(*engine)->total, 1 + 2 + 3 + 4);
+  EXPECT_EQ(weights_of(*all(*engine)).size(), 4U);
+}
+
+TEST_F(DurabilityTest, WhatWasAcknowledgedSurvivesAPowerCut) {
+  FaultyFileSystem files;
+  options_.env = files.env();
+  options_.memtable_bytes = 64 << 10;  // files come and go meanwhile
+  auto engine = open();
+  int64_t total = 0;
+  for (int64_t i = 0; i < 60; ++i) {
+    ASSERT_TRUE(write(*engine, i));
+    total += i + 1;
+    if (i % 20 == 5) {
+      ASSERT_TRUE(engine->maintain());
+    }
+    if (i % 7 != 0) continue;
+    RocksdbOptions after = options_;
+    after.env = nullptr;
+    after.directory = directory_.path() + "/cut" + std::to_string(i);
+    files.copy_synced(options_.directory, after.directory);
+    auto again = open_rocksdb_engine(after);
+    ASSERT_TRUE(again) << again.error().message;
+    const auto found = all(**again);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_EQ(found->total, total);
+    EXPECT_EQ(found->profiles, static_cast<uint64_t>(i + 1));
+  }
+}
+
+TEST_F(DurabilityTest, WithoutSyncAPowerCutTakesATailAndNoMore) {
+  FaultyFileSystem files;
+  options_.env = files.env();
+  auto engine = open();
+  for (int64_t i = 0; i < 20; ++i) ASSERT_TRUE(write(*engine, i, false));
+  ASSERT_TRUE(engine->flush());
+  for (int64_t i = 20; i < 40; ++i) ASSERT_TRUE(write(*engine, i, false));
+  RocksdbOptions after = options_;
+  after.env = nullptr;
+  after.directory = directory_.path() + "/cut";
+  files.copy_synced(options_.directory, after.directory);
+  auto again = std::move(open_rocksdb_engine(after)).value();
+  const auto found = all(*again);
+  ASSERT_TRUE(found);
+  EXPECT_GE(found->profiles, 20U);
+  const auto count = static_cast<int64_t>(found->profiles);
+  EXPECT_EQ(found->total, count * (count + 1) / 2) << "the first ones, without a gap";
+}
+
+TEST_F(DurabilityTest, ACutLogServesWhatIsBeforeTheCut) {
+  auto engine = open();
+  for (int64_t i = 0; i < 30; ++i) ASSERT_TRUE(write(*engine, i));
+  engine.reset();
+  const auto logs = files(".log");
+  ASSERT_EQ(logs.size(), 1U);
+  fs::resize_file(logs[0], fs::file_size(logs[0]) - 20);
+  engine = open();
+  const auto found = all(*engine);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->profiles, 29U);
+  EXPECT_EQ(found->total, 29 * 30 / 2);
+}
+
+TEST_F(DurabilityTest, ADamagedLogServesWhatIsBeforeTheDamageAndSaysSo) {
+  auto engine = open();
+  for (int64_t i = 0; i < 30; ++i) ASSERT_TRUE(write(*engine, i));
+  engine.reset();
+  const auto logs = files(".log");
+  ASSERT_EQ(logs.size(), 1U);
+  {
+    std::fstream log(logs[0], std::ios::in | std::ios::out | std::ios::binary);
+    log.seekp(static_cast<std::streamoff>(fs::file_size(logs[0]) / 2));
+    log << "damage";
+  }
+  engine = open();
+  const auto found = all(*engine);
+  ASSERT_TRUE(found);
+  EXPECT_LT(found->profiles, 30U);
+  EXPECT_GT(found->profiles, 5U);
+  const auto count = static_cast<int64_t>(found->profiles);
+  EXPECT_EQ(found->total, count * (count + 1) / 2);
+  EXPECT_NE(warnings().find("orruption"), std::string::npos) << warnings();
+}
+
+TEST_F(DurabilityTest, ADamagedFileIsNamedAndOtherDataIsServed) {
+  auto engine = open();
+  ASSERT_TRUE(write(*engine, 0));
+  ASSERT_TRUE(engine->backup(directory_.path() + "/flushed"));  // writes all to files
+  for (int64_t i = 0; i < 5; ++i) ASSERT_TRUE(write(*engine, 10'000 + i));
+  ASSERT_TRUE(engine->backup(directory_.path() + "/flushed"));
+  engine.reset();
+  const fs::path oldest = oldest_profiles();
+  {
+    std::fstream file(oldest, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(4);
+    file << "damage";
+  }
+  engine = open();
+  const auto broken = all(*engine);
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().code, ErrorCode::kIo);
+  EXPECT_FALSE(broken.error().hint.empty());
+  const auto rest = all(*engine, {kStartNs + kDayNs, INT64_MAX});
+  ASSERT_TRUE(rest) << rest.error().message;
+  EXPECT_EQ(rest->profiles, 5U);
+  EXPECT_TRUE(write(*engine, 20'000)) << "writes go on";
+}
+
+TEST_F(DurabilityTest, ASecondOneOnTheSameDirectoryIsToldSo) {
+  const auto engine = open();
+  const auto second = open_rocksdb_engine(options_);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(second.error().message.find("another process"), std::string::npos)
+      << second.error().message;
+}
+
+TEST_F(DurabilityTest, ANewerSchemaIsRefused) {
+  open().reset();
+  {
+    rocksdb::Options options;
+    std::vector<std::string> names;
+    ASSERT_TRUE(rocksdb::DB::ListColumnFamilies(options, options_.directory, &names).ok());
+    std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    for (const std::string& name : names)
+      families.emplace_back(name, rocksdb::ColumnFamilyOptions());
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    rocksdb::DB* db = nullptr;
+    ASSERT_TRUE(rocksdb::DB::Open(options, options_.directory, families, &handles, &db).ok());
+    ASSERT_TRUE(db->Put({}, "v", "2").ok());
+    for (rocksdb::ColumnFamilyHandle* handle : handles) db->DestroyColumnFamilyHandle(handle);
+    delete db;
+  }
+  const auto refused = open_rocksdb_engine(options_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
+  EXPECT_NE(refused.error().message.find("version 2"), std::string::npos);
+}
+
+TEST_F(DurabilityTest, RestoreWantsAnEmptyDirectoryAndABackup) {
+  fs::create_directories(options_.directory);
+  std::ofstream(options_.directory + "/something") << "here";
+  EXPECT_EQ(restore_backup(directory_.path(), options_.directory).error().code, ErrorCode::kUsage);
+  EXPECT_EQ(restore_backup(directory_.path() + "/none", directory_.path() + "/new").error().code,
+            ErrorCode::kNotFound);
+}
+
+TEST_F(DurabilityTest, WritersOfOneServiceDoNotLoseOrDoubleAnything) {
+  options_.background = true;
+  options_.background_interval = std::chrono::milliseconds(1);
+  options_.dictionary_bytes = 1;
+  auto engine = open();
+  constexpr int64_t kEach = 60;
+  {
+    std::vector<std::jthread> writers;
+    for (int64_t w = 0; w < 4; ++w) {
+      writers.emplace_back([&, w] {
+        for (int64_t i = 0; i < kEach; ++i) {
+          ASSERT_TRUE(engine->write("t", batch(w * kEach + i, i % 3 == 0 ? "api" : "web"), {}));
+          if (i % 10 == 0) {
+            EXPECT_TRUE(all(*engine));
+          }
+        }
+      });
+    }
+  }
+  const auto check = [&] {
+    const auto found = all(*engine);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_EQ(found->profiles, static_cast<uint64_t>(4 * kEach));
+    EXPECT_EQ(found->total, 4 * kEach * (4 * kEach + 1) / 2);
+  };
+  check();
+  ASSERT_TRUE(engine->maintain());
+  check();
+  engine.reset();
+  engine = open();
+  check();
+}
+
+}  // namespace
+}  // namespace vesta::test

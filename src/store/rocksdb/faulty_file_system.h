@@ -1,0 +1,31 @@
+// A file system that can run full, and that knows what a power cut would leave of each file. For
+// tests of durability; thread-safe.
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace rocksdb {
+class Env;
+}
+
+namespace vesta::test {
+
+class FaultyFileSystem {
+ public:
+  FaultyFileSystem();
+  ~FaultyFileSystem();
+
+  rocksdb::Env* env();
+  // Every byte that is to be written fails for want of space.
+  void set_full(bool full);
+  // What a machine would find after the power came back: every file up to its last fsync.
+  void copy_synced(const std::string& from, const std::string& to) const;
+
+ private:
+  class Files;
+  std::shared_ptr<Files> files_;
+  std::unique_ptr<rocksdb::Env> env_;
+};
+
+}  // namespace vesta::test

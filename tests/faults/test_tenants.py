@@ -80,6 +80,8 @@ class Tenants(unittest.TestCase):
                     real = path.replace("{label}", "service_name")
                     answer = self.ask(f"{real}?{urlencode(parameters)}", b"" if method == "post" else None, method=method.upper())
                     self.assert_nothing_of_a(f"{method} {real} {query}", answer)
+                    if query == "cpu{}":
+                        self.assertNotEqual(answer[0], 404, f"{real} is described, but not there")
                     asked += 1
                     answered += answer[0] == 200
         self.assertGreater(answered, 40, "most calls must be good ones, or nothing was tried")

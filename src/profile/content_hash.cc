@@ -1,30 +1,49 @@
 #include "profile/content_hash.h"
 
-#include <string>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <string_view>
 
 namespace vesta {
 namespace {
 
-// Fields are length-prefixed, so that no two different lists of fields give the same bytes.
+// High half first, as stored formats have it.
+static_assert(offsetof(Hash128, high) == 0 && offsetof(Hash128, low) == 8);
+static_assert(std::endian::native == std::endian::little,
+              "numbers are hashed as they lie in memory");
+
+// Fields are length-prefixed, so that no two different lists of fields give the same bytes. Hashing
+// is a good part of what a write costs: the buffer stays, and grows ahead.
 class ContentBytes {
  public:
   void text(std::string_view value) {
-    number(value.size());
-    bytes_.append(value);
+    make_room(8 + value.size());
+    put_number(value.size());
+    std::memcpy(bytes_.data() + size_, value.data(), value.size());
+    size_ += value.size();
   }
   void number(uint64_t value) {
-    char raw[8];
-    for (size_t i = 0; i < 8; ++i) raw[i] = static_cast<char>(value >> (8 * i));
-    bytes_.append(raw, 8);
+    make_room(8);
+    put_number(value);
   }
   Hash128 take_hash() {
-    const Hash128 hash = hash128(bytes_);
-    bytes_.clear();
+    const Hash128 hash = hash128({bytes_.data(), size_});
+    size_ = 0;
     return hash;
   }
 
  private:
-  std::string bytes_;
+  void make_room(size_t count) {
+    if (bytes_.size() < size_ + count) bytes_.resize(2 * (size_ + count));
+  }
+  void put_number(uint64_t value) {
+    std::memcpy(bytes_.data() + size_, &value, sizeof(value));
+    size_ += sizeof(value);
+  }
+
+  std::vector<char> bytes_ = std::vector<char>(1024);
+  size_t size_ = 0;
 };
 
 void add_binary(ContentBytes& content, const Dictionary& d, const Mapping& mapping) {
@@ -61,13 +80,13 @@ std::vector<Hash128> location_hashes(const Dictionary& d) {
 std::vector<Hash128> stack_hashes(const Dictionary& d) {
   const std::vector<Hash128> locations = location_hashes(d);
   std::vector<Hash128> hashes(d.stacks.size());
-  ContentBytes content;
+  std::vector<Hash128> content;
   for (size_t i = 0; i < hashes.size(); ++i) {
-    for (const LocationId location : d.stacks[StackId(i)]) {
-      content.number(locations[location.index()].high);
-      content.number(locations[location.index()].low);
-    }
-    hashes[i] = content.take_hash();
+    const auto stack = d.stacks[StackId(i)];
+    content.resize(stack.size());
+    for (size_t at = 0; at < stack.size(); ++at) content[at] = locations[stack[at].index()];
+    hashes[i] =
+        hash128({reinterpret_cast<const char*>(content.data()), content.size() * sizeof(Hash128)});
   }
   return hashes;
 }

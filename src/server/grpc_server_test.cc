@@ -41,8 +41,8 @@ class Client {
     arguments.SetMaxReceiveMessageSize(-1);
     arguments.SetInt("grpc.use_local_subchannel_pool", 1);
     // By number: the library leaks a little for every name that it looks up.
-    channel_ = grpc::CreateCustomChannel("ipv4:127.0.0.1:" + std::to_string(port), credentials,
-                                         arguments);
+    channel_ =
+        grpc::CreateCustomChannel("ipv4:127.0.0.1:" + std::to_string(port), credentials, arguments);
   }
   explicit Client(uint16_t port) : Client(port, grpc::InsecureChannelCredentials()) {}
 

@@ -137,7 +137,7 @@ TEST(OpenApi, DocumentsEveryRouteAndNoOther) {
     for (const std::string& name : parameter_names(*route)) names.insert(name);
   }
   // What other families add under /api/v1; tests/faults/test_tenants.py asks a whole server.
-  routed["post /api/v1/profiles"] = {"scope write", "service_name", "labels", "time",
+  routed["post /api/v1/profiles"] = {"scope write", "service_name", "labels",      "time",
                                      "type",        "format",       "sample_rate", "delta"};
   routed["get /api/v1/targets"] = {"scope admin"};
   EXPECT_EQ(documented(api), routed);

@@ -66,8 +66,8 @@ class Loader {
           Tenant* tenant = tenant_of(key);
           if (tenant == nullptr || value.size() != 8) return false;
           tenant->next_series = static_cast<SeriesNumber>(big_endian(value, 0, 4));
-          tenant->next_partition = std::max(
-              tenant->next_partition, static_cast<PartitionNumber>(big_endian(value, 4, 4)));
+          tenant->next_partition = std::max(tenant->next_partition,
+                                            static_cast<PartitionNumber>(big_endian(value, 4, 4)));
           return true;
         }));
     VESTA_TRY(each_meta(MetaKind::kRetention, 5, [&](std::string_view key, std::string_view value) {

@@ -59,7 +59,6 @@ EngineFactory factory(std::string name, void (*change)(RocksdbOptions&)) {
 
 const auto kEngines = testing::Values(
     factory("rocksdb", [](RocksdbOptions&) {}),
-    factory("without_rollups", [](RocksdbOptions& options) { options.use_rollups = false; }),
     // Every dictionary is loaded again each time, every batch is soon in a file.
     factory("little_memory", [](RocksdbOptions& options) {
       options.dictionary_bytes = 0;

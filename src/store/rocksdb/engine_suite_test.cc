@@ -57,15 +57,15 @@ EngineFactory factory(std::string name, void (*change)(RocksdbOptions&)) {
           }};
 }
 
-const auto kEngines = testing::Values(
-    factory("rocksdb", [](RocksdbOptions&) {}),
-    // Every dictionary is loaded again each time, every batch is soon in a file.
-    factory("little_memory", [](RocksdbOptions& options) {
-      options.dictionary_bytes = 0;
-      options.memtable_bytes = 64 << 10;
-      options.block_cache_bytes = 64 << 10;
-      options.sync = RocksdbOptions::Sync::kEveryWrite;
-    }));
+const auto kEngines =
+    testing::Values(factory("rocksdb", [](RocksdbOptions&) {}),
+                    // Every dictionary is loaded again each time, every batch is soon in a file.
+                    factory("little_memory", [](RocksdbOptions& options) {
+                      options.dictionary_bytes = 0;
+                      options.memtable_bytes = 64 << 10;
+                      options.block_cache_bytes = 64 << 10;
+                      options.sync = RocksdbOptions::Sync::kEveryWrite;
+                    }));
 
 INSTANTIATE_TEST_SUITE_P(Rocksdb, EngineSuite, kEngines, engine_name);
 INSTANTIATE_TEST_SUITE_P(Rocksdb, ModelSuite, kEngines, engine_name);

@@ -109,7 +109,9 @@ Result<std::vector<ProfilePoint>> points(Store& store, std::string_view tenant,
   RecordView record;
   std::vector<Row> rows;
   std::map<Link, int64_t> spans;
-  for (const auto& [service, series] : by_labels(scope)) {
+  for (const auto& found : by_labels(scope)) {
+    const auto* service = found.first;
+    const auto* series = found.second;
     const auto add = [&](const ProfileKey& key, const Total& total, const Link& link) -> Status {
       if (answer.size() == request.limit) {
         return Error{ErrorCode::kLimit, fmt::format("more than {} profiles match", request.limit),

@@ -89,8 +89,7 @@ std::string encode_record(const RecordHeader& header, const std::vector<Row>& ro
     std::vector<Link> links;
     for (const Row& row : rows) links.push_back(row.key.link);
     std::ranges::sort(links);
-    const auto repeated = std::ranges::unique(links);
-    links.erase(repeated.begin(), repeated.end());
+    links.erase(std::unique(links.begin(), links.end()), links.end());
     put_varint(out, links.size());
     for (const Link& link : links) {
       out.append(reinterpret_cast<const char*>(link.trace_id.data()), link.trace_id.size());

@@ -174,9 +174,9 @@ struct DayContent {
   }
   std::vector<Hour> hours_of(const std::vector<SeriesNumber>& series) const {
     std::vector<Hour> out;
-    for (const auto& [hour, set] : hours) {
-      if (std::ranges::any_of(series, [&](SeriesNumber one) { return set.contains(one); }))
-        out.push_back(hour);
+    for (const auto& hour : hours) {
+      if (std::ranges::any_of(series, [&](SeriesNumber one) { return hour.second.contains(one); }))
+        out.push_back(hour.first);
     }
     return out;
   }

@@ -13,7 +13,6 @@ namespace vesta::server {
 namespace {
 
 using simdjson::dom::element;
-using simdjson::dom::element_type;
 
 class OpenApi {
  public:
@@ -37,7 +36,7 @@ class OpenApi {
       if (!value.is_array()) return where + " is no array";
       size_t at = 0;
       for (const element item : value.get_array()) {
-        const std::string found =
+        std::string found =
             problem(item, schema["items"].value(), where + "[" + std::to_string(at++) + "]");
         if (!found.empty()) return found;
       }
@@ -103,11 +102,12 @@ std::map<std::string, std::set<std::string>> documented(const OpenApi& api) {
       if (operation["parameters"].get(parameters) != simdjson::SUCCESS) continue;
       for (const element item : parameters) {
         const element parameter = api.resolved(item);
-        if (parameter["in"].get_string().value() == "query")
-          names.insert(std::string(parameter["name"].get_string().value()));
-        else
-          EXPECT_NE(path.find("{" + std::string(parameter["name"].get_string().value()) + "}"),
-                    std::string_view::npos);
+        const std::string name(parameter["name"].get_string().value());
+        if (parameter["in"].get_string().value() == "query") {
+          names.insert(name);
+        } else {
+          EXPECT_NE(path.find("{" + name + "}"), std::string_view::npos);
+        }
       }
     }
   }

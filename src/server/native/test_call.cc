@@ -108,14 +108,14 @@ void TestApi::start(NativeApiOptions options) {
   add_native_routes(routes, *engine, options);
 }
 
-HttpResponse TestApi::call(std::string_view url, std::string_view method) {
+HttpResponse TestApi::call(std::string_view url, std::string_view method) const {
   auto response = try_call(url, method);
   if (!response)
     throw std::runtime_error("no route " + std::string(method) + " " + std::string(url));
   return std::move(*response);
 }
 
-std::optional<HttpResponse> TestApi::try_call(std::string_view url, std::string_view method) {
+std::optional<HttpResponse> TestApi::try_call(std::string_view url, std::string_view method) const {
   HttpRequest request;
   request.method = method;
   std::string_view path;
@@ -131,7 +131,7 @@ std::optional<HttpResponse> TestApi::try_call(std::string_view url, std::string_
   return std::nullopt;
 }
 
-std::string TestApi::json(std::string_view url, std::string_view method) {
+std::string TestApi::json(std::string_view url, std::string_view method) const {
   HttpResponse response = call(url, method);
   if (response.status != 200 || response.content_type != "application/json") {
     throw std::runtime_error(std::string(url) + ": " + std::to_string(response.status) + " " +

@@ -22,11 +22,11 @@ class TestApi {
   void start(NativeApiOptions options);
 
   // "/api/v1/top?query=cpu{}", not encoded.
-  HttpResponse call(std::string_view url, std::string_view method = "GET");
+  HttpResponse call(std::string_view url, std::string_view method = "GET") const;
   // None when there is no such route.
-  std::optional<HttpResponse> try_call(std::string_view url, std::string_view method);
+  std::optional<HttpResponse> try_call(std::string_view url, std::string_view method) const;
   // The body of an answer that must be JSON; the test fails by exception when it is an error.
-  std::string json(std::string_view url, std::string_view method = "GET");
+  std::string json(std::string_view url, std::string_view method = "GET") const;
 
   Caller caller;
   std::unique_ptr<Engine> engine;

@@ -81,7 +81,7 @@ const Selection& fleet(size_t services) {
 
 void flame_of_service(benchmark::State& state) {
   const Selection& selection = fleet(1);
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     const FlameTree tree = build_flame_tree(selection, {});
     benchmark::DoNotOptimize(prune(tree, 4000).nodes.size());
   }
@@ -95,7 +95,7 @@ void filtered_flame_of_service(benchmark::State& state) {
   filters.hide = "method_1.*7";
   TreeOptions options;
   options.filter = StackFilter::compile(filters).value_or({});
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     const FlameTree tree = build_flame_tree(selection, options);
     benchmark::DoNotOptimize(prune(tree, 4000).nodes.size());
   }
@@ -104,13 +104,13 @@ BENCHMARK(filtered_flame_of_service)->Unit(benchmark::kMillisecond);
 
 void batch_of_service(benchmark::State& state) {
   const Selection& selection = fleet(1);
-  for (auto _ : state) benchmark::DoNotOptimize(to_profile_batch(selection).profiles.size());
+  while (state.KeepRunning()) benchmark::DoNotOptimize(to_profile_batch(selection).profiles.size());
 }
 BENCHMARK(batch_of_service)->Unit(benchmark::kMillisecond);
 
 void top_of_fleet(benchmark::State& state) {
   const Selection& selection = fleet(static_cast<size_t>(state.range(0)));
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     FunctionTable table = function_table(selection, {});
     sort_rows(table, TopOrder::kByFlat, 50);
     benchmark::DoNotOptimize(table.rows.size());
@@ -120,7 +120,7 @@ BENCHMARK(top_of_fleet)->Arg(1)->Arg(100)->Unit(benchmark::kMillisecond);
 
 void flame_of_fleet(benchmark::State& state) {
   const Selection& selection = fleet(static_cast<size_t>(state.range(0)));
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     const FlameTree tree = build_flame_tree(selection, {});
     benchmark::DoNotOptimize(prune(tree, 4000).nodes.size());
   }

@@ -173,17 +173,16 @@ Status Ingest::normalise(Passage& passage) {
   for (size_t i = 0; i < batch.profiles.size(); ++i) {
     Profile& profile = batch.profiles[i];
     auto labels = resources.of(dictionary, profile.resource);
-    Status status =
-        labels ? normalise_header(dictionary, profile, rules) : Status(std::move(labels).error());
+    Status status = labels ? normalise_header(dictionary, profile, rules) : Status(labels.error());
     if (status) {
       profile.resource = LabelSetId();  // from here on in `labels`
       taken.push_back(std::move(profile));
       passage.labels.push_back(std::move(labels).value());
       continue;
     }
-    Error error = batch.profiles.size() == 1
-                      ? std::move(status).error()
-                      : with_context(std::move(status).error(), fmt::format("profile {}", i));
+    Error error = std::move(status).error();
+    if (batch.profiles.size() > 1)
+      error = with_context(std::move(error), fmt::format("profile {}", i));
     if (!passage.hints.partial) return error;
     ++passage.receipt.rejected_profiles;
     if (passage.receipt.problems.size() < kMaxProblems)

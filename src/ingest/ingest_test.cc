@@ -235,9 +235,10 @@ TEST_F(IngestTest, SeriesOfOneProfileAreBoundedAndNothingIsLost) {
   IngestOptions options;
   options.limits.max_series_per_profile = 5;
   Ingest ingest = make(options);
-  std::vector<std::string> values;
-  for (int i = 0; i < 100; ++i) values.push_back(std::to_string(i));
+  std::vector<std::string> values(100);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = std::to_string(i);
   std::vector<test::FoldedStack> stacks;
+  stacks.reserve(values.size());
   for (const std::string& value : values) stacks.push_back({"a", 1, {{"request", value}}});
   ASSERT_TRUE(ingest.write("t", batch_from(stacks), {}).ok());
   const auto totals = engine_.totals_by_series();
@@ -426,9 +427,10 @@ TEST_F(IngestTest, RandomBatchesKeepTheirTotals) {
     for (Profile& p : batch.profiles) p.duration_ns = 0;
     std::map<std::string, int64_t> before;
     for (const Profile& p : batch.profiles) {
-      for (size_t type = 0; type < p.sample_types.size(); ++type)
+      for (size_t type = 0; type < p.sample_types.size(); ++type) {
         before[std::string(batch.dictionary.string(p.sample_types[type].type))] +=
             total_of(p, type);
+      }
     }
     const auto receipt = ingest.write("t", std::move(batch), {});
     ASSERT_TRUE(receipt.ok()) << receipt.error().message;

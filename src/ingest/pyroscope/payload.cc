@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "base/utf8.h"
 #include "formats/common/json_document.h"
@@ -91,6 +92,18 @@ Status read_pprof_payload(const Payload& payload, std::string_view bytes,
   return {};
 }
 
+// Each start of a program has another one: as a label it would make a new series each time.
+void drop_process_id(ProfileBatch& batch) {
+  auto& sets = batch.dictionary.label_sets;
+  for (Profile& profile : batch.profiles) {
+    std::vector<Label> labels(sets[profile.resource].begin(), sets[profile.resource].end());
+    std::erase_if(labels, [&](const Label& label) {
+      return batch.dictionary.string(label.key) == "process.pid";
+    });
+    profile.resource = sets.add(labels);
+  }
+}
+
 Status read_jfr_payload(const Payload& payload, std::string_view bytes, const ReadOptions& options,
                         ReadPayload& out) {
   VESTA_ASSIGN(out.batch, read_jfr(bytes, options));
@@ -99,6 +112,7 @@ Status read_jfr_payload(const Payload& payload, std::string_view bytes, const Re
     VESTA_TRY(apply_jfr_labels(out.batch, labels.bytes()));
   }
   drop_sample_counts(out.batch);
+  drop_process_id(out.batch);
   out.hints.sample_labels = {"class", "state", "event"};
   return {};
 }

@@ -35,14 +35,14 @@ class StackCollector {
   // Root first; frames without a name are left out. A cut keeps the leaf.
   Status add(const std::vector<LocationId>& root_first, uint64_t value) {
     stack_.clear();
-    for (auto frame = root_first.rbegin(); frame != root_first.rend(); ++frame) {
-      if (!*frame) continue;
+    for (size_t i = root_first.size(); i-- > 0;) {
+      if (!root_first[i]) continue;
       // Stops here, because a chain of n calls has n stacks, which would be n times n steps.
       if (stack_.size() == options_.max_stack_depth) {
         names_.count_cut_stack();
         break;
       }
-      stack_.push_back(*frame);
+      stack_.push_back(root_first[i]);
     }
     if (stack_.size() > frames_left_)
       return limit_error(format_, "number of frames of all stacks", stack_frame_budget(0));

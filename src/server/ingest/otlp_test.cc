@@ -32,11 +32,9 @@ TestMessage message() {
   return out;
 }
 
-// A second profile, whose time is out of the question.
-std::string message_with_bad_profile() {
-  TestMessage bad = message();
-  bad.time = 1;
-  TestMessage good = message();
+// The bad profile, then a good one.
+std::string with_good_profile(const TestMessage& bad) {
+  const TestMessage good = message();
   WireWriter scopes;
   scopes.always_bytes(2, bad.encode_profile());
   scopes.always_bytes(2, good.encode_profile());
@@ -99,7 +97,9 @@ TEST_F(Otlp, HttpAnswersInTheEncodingOfTheRequest) {
 }
 
 TEST_F(Otlp, BadProfileIsRefusedAlone) {
-  auto response = server_.post(kPath, {}, message_with_bad_profile(), "application/protobuf");
+  TestMessage bad = message();
+  bad.time = 1;
+  auto response = server_.post(kPath, {}, with_good_profile(bad), "application/protobuf");
   ASSERT_EQ(response.status, 200);
   WireReader reader(response.body);
   ASSERT_TRUE(reader.next() && reader.is(1, WireType::kBytes));
@@ -114,16 +114,7 @@ TEST_F(Otlp, BadProfileIsRefusedAlone) {
 TEST_F(Otlp, ProfileWithABadIndexIsRefusedAlone) {
   TestMessage bad = message();
   bad.samples[0].stack = 99;
-  TestMessage good = message();
-  WireWriter scopes;
-  scopes.always_bytes(2, bad.encode_profile());
-  scopes.always_bytes(2, good.encode_profile());
-  WireWriter resources;
-  resources.message(2, scopes);
-  WireWriter out;
-  out.message(1, resources);
-  out.always_bytes(2, good.encode_dictionary());
-  const auto answer = server_.call(kExport, out.take());
+  const auto answer = server_.call(kExport, with_good_profile(bad));
   ASSERT_TRUE(answer.ok()) << answer.error().message;
   EXPECT_THAT(*answer, HasSubstr("profiles[0].samples[0].stack_index: 99"));
   EXPECT_EQ(engine_.written.size(), 1u);

@@ -22,7 +22,7 @@ class TestServer {
   }
 
   HttpResponse post(std::string_view path, Fields query, std::string body,
-                    std::string_view content_type = "") {
+                    std::string_view content_type = "") const {
     HttpRequest request;
     request.method = "POST";
     request.path = path;
@@ -37,7 +37,7 @@ class TestServer {
     return none;
   }
 
-  Result<std::string> call(std::string_view path, std::string_view bytes) {
+  Result<std::string> call(std::string_view path, std::string_view bytes) const {
     for (const RpcMethod& method : routes.rpc()) {
       if (method.path == path) return method.handler(bytes, caller);
     }

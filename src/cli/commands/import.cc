@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/server_client.h"
+#include "query/time_words.h"
 
 namespace vesta::cli {
 namespace {
@@ -20,7 +22,12 @@ Result<int> run(const Arguments& arguments, Console& console) {
     };
     pass_on("service", "service_name");
     pass_on("labels", "labels");
-    pass_on("time", "time");
+    if (arguments.has("time")) {
+      VESTA_ASSIGN(const int64_t time_ns,
+                   parse_time_word(arguments.get("time"),
+                                   static_cast<int64_t>(clock_ns(CLOCK_REALTIME)), "--time"));
+      parameters.emplace_back("time", std::to_string(time_ns));
+    }
     pass_on("type", "type");
     pass_on("input-format", "format");
     auto answer = client.post("/api/v1/profiles", parameters, std::string(file.bytes()));

@@ -210,6 +210,7 @@ Status ServerApp::Running::open_store() {
   IngestOptions options;
   options.limits = config.limits;
   options.tenant_limits = config.tenant_limits;
+  options.keep_timestamps = config.keep_timestamps;
   ingest = std::make_unique<Ingest>(*engine, std::move(options));
   tenants.insert("anonymous");
   for (const TokenInfo& token : tokens->list()) tenants.insert(token.tenant);

@@ -38,6 +38,8 @@ struct ServerConfig {
   bool multi_tenant = false;
   bool audit = true;
 
+  // The time of each sample, where a client sends it; otherwise alike samples become one.
+  bool keep_timestamps = false;
   HttpLimits http_limits;
   uint64_t request_memory = uint64_t{512} << 20;  // bodies of all requests at once
   TenantLimits limits;

@@ -124,6 +124,7 @@ constexpr auto kSettings = std::to_array<Setting>({
     {"server.backups", [](auto& c, auto w) { return set_text(c.backups, w); }},
     {"server.max_connections",
      [](auto& c, auto w) { return set_count(c.http_limits.max_connections, w); }},
+    {"server.keep_timestamps", [](auto& c, auto w) { return set_switch(c.keep_timestamps, w); }},
     {"server.request_memory", [](auto& c, auto w) { return set_bytes(c.request_memory, w); }},
     {"server.header_timeout",
      [](auto& c, auto w) { return set_duration(c.http_limits.header_timeout, w); }},

@@ -7,6 +7,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
@@ -72,7 +73,6 @@ TEST_F(ProcessKernelTest, TellsOfAnExecWithBuildIds) {
   ASSERT_TRUE(pump_until([&] { return mapping_of(victim.pid(), id) != nullptr; }));
   const uint64_t main_address = victim.ask_address("where");
   pump();
-  EXPECT_EQ(table_.counters().rescans, 1);  // ourselves, when we forked
   const CodeMapping* found = table_.find(victim.pid(), main_address, monotonic_ns());
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->name, fs::canonical(VESTA_VICTIM));
@@ -95,7 +95,22 @@ TEST_F(ProcessKernelTest, TellsOfAnExecWithBuildIds) {
   }
   EXPECT_GE(with_module, 4);
   EXPECT_TRUE(has_vdso);
-  EXPECT_EQ(table_.counters().rescans, 1);
+}
+
+TEST_F(ProcessKernelTest, ANewProcessIsKnownFromEventsAlone) {
+  const std::string id = build_id_of(VESTA_VICTIM);
+  // Others on this machine fork as well, which has their parents scanned: among some tries is one
+  // in which nobody did.
+  uint64_t fewest = UINT64_MAX;
+  for (int attempt = 0; attempt < 100 && fewest > 1; ++attempt) {
+    pump();
+    const uint64_t before = table_.counters().rescans;
+    const Victim victim(VESTA_VICTIM);
+    ASSERT_EQ(victim.line(), "ready");
+    ASSERT_TRUE(pump_until([&] { return mapping_of(victim.pid(), id) != nullptr; }));
+    fewest = std::min(fewest, table_.counters().rescans - before);
+  }
+  EXPECT_LE(fewest, 1U);  // ourselves, when we forked first
 }
 
 TEST_F(ProcessKernelTest, EventsAndProcAgree) {

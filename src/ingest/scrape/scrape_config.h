@@ -11,7 +11,7 @@
 #include "ingest/scrape/relabel.h"
 #include "store/selector.h"
 
-namespace YAML {
+namespace YAML {  // NOLINT(readability-identifier-naming): its own name
 class Node;
 }
 

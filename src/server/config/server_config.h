@@ -13,7 +13,7 @@
 #include "server/log.h"
 #include "store/engine.h"
 
-namespace YAML {
+namespace YAML {  // NOLINT(readability-identifier-naming): its own name
 class Node;
 }
 

@@ -284,14 +284,15 @@ TEST_F(HttpServerTest, RefusesHugeHeadsAndTargets) {
 
 TEST_F(HttpServerTest, RefusesWhatIsNoHttp) {
   start();
-  for (const std::string text :
-       {"\x16\x03\x01\x02 tls hello\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n",
-        "GET /hello HTTP/1.1\r\nHost : x\r\n\r\n", "GET /hello HTTP/1.1\r\n\r\n",
-        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
-        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
-        "0\r\n\r\n",
-        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}) {
+  for (
+      const std::string text :
+      {"\x16\x03\x01\x02 tls hello\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n",
+       "GET /hello HTTP/1.1\r\nHost : x\r\n\r\n", "GET /hello HTTP/1.1\r\n\r\n",
+       "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+       "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
+       "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n"  // NOLINT(bugprone-suspicious-missing-comma)
+       "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+       "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}) {
     HttpClient client = connect();
     client.send(text);
     const auto reply = client.read_reply();
@@ -448,6 +449,7 @@ TEST_F(HttpServerTest, RefusesConnectionsOverTheCapPolitely) {
   options_.limits.header_timeout = milliseconds(60'000);
   start();
   std::vector<HttpClient> clients;
+  clients.reserve(3);
   for (int i = 0; i < 3; ++i) clients.push_back(connect());
   EXPECT_TRUE(eventually([&] { return server_->stats().connections == 3; }));
   HttpClient fourth = connect();

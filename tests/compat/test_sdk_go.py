@@ -32,10 +32,12 @@ class Go(unittest.TestCase):
                 ["/heavy", "/light"])
             heavy = server.flame(sdk.CPU, '{service_name="compat.go", region="north", path="/heavy"}')
             self.assertGreater(sdk.share(heavy, "main.heavy"), 0.9)
-            # A gauge is not added up over time.
+            # A gauge is averaged over time: three readings or more would be three times as much. The first ones may be from before
+            # the collection that Go's heap profile is as of.
             flame, total = server.flame("memory:inuse_space:bytes:space:bytes", everything)
             kept = flame["main.keepBlocks"][1]
-            self.assertAlmostEqual(kept / result["kept_bytes"], 1, delta=0.4)
+            self.assertGreater(kept / result["kept_bytes"], 0.2)
+            self.assertLess(kept / result["kept_bytes"], 1.2)
             # The SDK sends differences: the sum is what was allocated.
             flame, total = server.flame("memory:alloc_space:bytes:space:bytes", everything)
             self.assertAlmostEqual(flame["main.keepBlocks"][1] / result["kept_bytes"], 1, delta=0.2)

@@ -87,6 +87,7 @@ std::string encode_record(const RecordHeader& header, const std::vector<Row>& ro
     for (const Row& row : rows) put_varint(out, row.key.labels);
   if ((flags & RecordView::kHasLinks) != 0) {
     std::vector<Link> links;
+    links.reserve(rows.size());
     for (const Row& row : rows) links.push_back(row.key.link);
     std::ranges::sort(links);
     links.erase(std::unique(links.begin(), links.end()), links.end());

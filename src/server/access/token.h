@@ -44,6 +44,6 @@ Status check_tenant_id(std::string_view tenant);
 
 // The document that tokens are kept in. kInvalidInput when it is damaged.
 std::string write_tokens(const std::vector<TokenInfo>& tokens);
-Result<std::vector<TokenInfo>> read_tokens(std::string_view json);
+Result<std::vector<TokenInfo>> read_tokens(std::string_view text);
 
 }  // namespace vesta::server

@@ -101,7 +101,7 @@ Status TokenStore::reload_if_changed() {
   return load();
 }
 
-Status TokenStore::replace(std::vector<TokenInfo> tokens) {
+Status TokenStore::replace(const std::vector<TokenInfo>& tokens) {
   VESTA_TRY(write_private_file(path_, write_tokens(tokens)));
   return load();
 }
@@ -126,7 +126,7 @@ Result<TokenStore::Created> TokenStore::create(std::string name, std::string ten
   created.info.expires_ns = expires_ns;
   std::vector<TokenInfo> all = *tokens();
   all.push_back(created.info);
-  VESTA_TRY(replace(std::move(all)));
+  VESTA_TRY(replace(all));
   return created;
 }
 
@@ -150,7 +150,7 @@ Result<TokenInfo> TokenStore::revoke(std::string_view id_or_name) {
   const auto found = std::ranges::find_if(all, matches);
   TokenInfo revoked = *found;
   all.erase(found);
-  VESTA_TRY(replace(std::move(all)));
+  VESTA_TRY(replace(all));
   return revoked;
 }
 

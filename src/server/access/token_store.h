@@ -44,7 +44,7 @@ class TokenStore {
   using Tokens = std::shared_ptr<const std::vector<TokenInfo>>;
   Tokens tokens() const;
   Status load();
-  Status replace(std::vector<TokenInfo> tokens);
+  Status replace(const std::vector<TokenInfo>& tokens);
 
   const std::string path_;
   mutable std::mutex lock_;

@@ -251,7 +251,7 @@ void ServerApp::Running::add_routes() {
   ops.metrics_scope = tokens_required ? Scope::kAdmin : Scope::kNone;
   ops.cpu_profile = parts.cpu_profile;
   ops.command_line = parts.command_line;
-  add_ops_routes(routes, std::move(ops));
+  add_ops_routes(routes, ops);
 }
 
 Status ServerApp::Running::listen() {

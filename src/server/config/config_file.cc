@@ -55,7 +55,8 @@ class Reader {
       if (!seen.insert(key).second) {
         return at(member.first, fmt::format("'{}' is there twice", key));
       }
-      if (Status status = visit(path.empty() ? key : path + "." + key, member.second);
+      if (Status status =
+              visit(path.empty() ? key : fmt::format("{}.{}", path, key), member.second);
           !status.ok()) {
         // The key is the place to look at when it is the key that is wrong.
         if (status.error().message.starts_with(name_ + ":")) return status;

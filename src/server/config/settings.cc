@@ -189,6 +189,7 @@ std::vector<std::string> limit_keys() {
 
 std::vector<std::string> setting_keys() {
   std::vector<std::string> keys;
+  keys.reserve(kSettings.size() + kLimits.size());
   for (const Setting& setting : kSettings) keys.emplace_back(setting.key);
   for (const Limit& limit : kLimits) keys.push_back(fmt::format("limits.{}", limit.name));
   return keys;

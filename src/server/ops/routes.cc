@@ -79,7 +79,7 @@ class SelfProfile {
 
 }  // namespace
 
-void add_ops_routes(Routes& routes, OpsParts parts) {
+void add_ops_routes(Routes& routes, const OpsParts& parts) {
   const auto get = [&routes](std::string path, Scope scope, HttpHandler handler) {
     routes.add(HttpRoute{"GET", std::move(path), scope, std::move(handler)});
   };

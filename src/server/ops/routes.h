@@ -22,6 +22,6 @@ struct OpsParts {
 };
 
 // REQUIRES: all other routes are there already: the page lists them.
-void add_ops_routes(Routes& routes, OpsParts parts);
+void add_ops_routes(Routes& routes, const OpsParts& parts);
 
 }  // namespace vesta::server

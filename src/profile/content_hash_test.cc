@@ -53,6 +53,11 @@ Hash128 hash_of(const Frame& frame) {
   return stack_hashes(d)[stack.index()];
 }
 
+TEST(ContentHashTest, TheValueIsThatOfWhatWasStoredBefore) {
+  EXPECT_EQ(hash_of({}), (Hash128{0x50f0f6fda9b1725c, 0x8cbf4a340c00051a}));
+  EXPECT_EQ(stack_hashes(Dictionary())[0], (Hash128{0x99aa06d3014798d8, 0x6001c324468d497f}));
+}
+
 TEST(ContentHashTest, WhereABinaryIsMappedPlaysNoPart) {
   EXPECT_EQ(hash_of({}), hash_of({.mapped_at = 0x7f0000000000}));
   EXPECT_EQ(hash_of({.has_name = false}), hash_of({.mapped_at = 0x900000, .has_name = false}));

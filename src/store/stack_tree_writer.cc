@@ -39,9 +39,10 @@ StackTreeWriter::StackTreeWriter(StackTree& tree) : tree_(tree) {
   for (uint32_t i = 1; i < tree.node_count(); ++i)
     nodes_.find_or_insert(hash_of(tree.parent(i), tree.frame(i)), never, [&] { return i; });
   name_nodes_.reserve(tree.name_node_count());
-  for (uint32_t i = 1; i < tree.name_node_count(); ++i)
+  for (uint32_t i = 1; i < tree.name_node_count(); ++i) {
     name_nodes_.find_or_insert(hash_of(tree.name_parent(i), tree.name(i)), never,
                                [&] { return i; });
+  }
 }
 
 TreeString StackTreeWriter::string(std::string_view text) {

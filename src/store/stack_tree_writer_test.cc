@@ -12,24 +12,30 @@
 namespace vesta {
 namespace {
 
-std::string names_of(const StackTree& tree, StackNumber stack) {
+std::string joined(const std::vector<std::string_view>& leaf_first) {
   std::string text;
-  for (TreeNode node = tree.leaf(stack); node != 0; node = tree.parent(node)) {
-    const std::string shown(tree.string(tree.stored_frame(tree.frame(node)).shown));
-    text = text.empty() ? shown : shown + ';' + text;
+  for (size_t i = leaf_first.size(); i-- > 0;) {
+    text += leaf_first[i];
+    if (i != 0) text += ';';
   }
   return text;
 }
 
+std::string names_of(const StackTree& tree, StackNumber stack) {
+  std::vector<std::string_view> names;
+  for (TreeNode node = tree.leaf(stack); node != 0; node = tree.parent(node))
+    names.push_back(tree.string(tree.stored_frame(tree.frame(node)).shown));
+  return joined(names);
+}
+
 std::string names_by_name_tree(const StackTree& tree, StackNumber stack) {
-  std::string text;
+  std::vector<std::string_view> names;
   const TreeNode leaf = tree.leaf(stack);
   for (NameNode node = leaf == 0 ? 0 : tree.name_node(leaf); node != 0;
        node = tree.name_parent(node)) {
-    const std::string shown(tree.string(tree.name(node)));
-    text = text.empty() ? shown : shown + ';' + text;
+    names.push_back(tree.string(tree.name(node)));
   }
-  return text;
+  return joined(names);
 }
 
 struct Partition {

@@ -60,14 +60,14 @@ class Database {
   bool recover();
   bool is_failing() const { return failing_.load(std::memory_order_relaxed); }
 
-  Result<bool> contains(Family family, std::string_view key);
+  Result<bool> contains(Family in, std::string_view key);
   // False when there is no such key.
-  Result<bool> get(Family family, std::string_view key, std::string& value);
+  Result<bool> get(Family in, std::string_view key, std::string& value);
 
   // Bytes of files between two keys, memtables included.
-  uint64_t approximate_bytes(Family family, std::string_view from, std::string_view to);
+  uint64_t approximate_bytes(Family in, std::string_view from, std::string_view to);
   // Drops the files that lie in the range as a whole; what is left needs a DeleteRange.
-  Status delete_files(Family family, std::string_view from, std::string_view to);
+  Status delete_files(Family in, std::string_view from, std::string_view to);
   uint64_t property(std::string_view name) const;  // summed over families
   // Of files, and of what is to be written to them.
   uint64_t disk_bytes();

@@ -8,9 +8,10 @@ namespace {
 constexpr uint8_t kVersion = 1;
 
 void put_hash(std::string& out, const Hash128& hash) {
-  for (const uint64_t part : {hash.high, hash.low})
+  for (const uint64_t part : {hash.high, hash.low}) {
     for (unsigned shift = 0; shift < 64; shift += 8)
       out.push_back(static_cast<char>(part >> shift));
+  }
 }
 
 Hash128 get_hash(VarintReader& reader) {

@@ -134,6 +134,7 @@ Result<uint32_t> Partition::number_label_set(const Dictionary& dictionary, Label
   if (number == StackNumbers::kUnknown) {
     VESTA_TRY(load_tree());
     std::vector<StoredLabel> stored;
+    stored.reserve(labels.size());
     for (const TextLabel& label : labels) {
       stored.push_back({writer().string(label.key), label.kind, writer().string(label.text),
                         writer().string(label.unit), label.number});

@@ -57,9 +57,10 @@ class DurabilityTest : public testing::Test {
   }
   std::vector<fs::path> files(std::string_view extension) const {
     std::vector<fs::path> out;
-    for (const auto& entry : fs::directory_iterator(options_.directory))
+    for (const auto& entry : fs::directory_iterator(options_.directory)) {
       if (entry.path().extension() == extension && entry.file_size() > 0)
         out.push_back(entry.path());
+    }
     return out;
   }
 
@@ -68,6 +69,7 @@ class DurabilityTest : public testing::Test {
     std::vector<std::string> names;
     rocksdb::DB::ListColumnFamilies({}, options_.directory, &names).PermitUncheckedError();
     std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    families.reserve(names.size());
     for (const std::string& name : names)
       families.emplace_back(name, rocksdb::ColumnFamilyOptions());
     std::vector<rocksdb::ColumnFamilyHandle*> handles;
@@ -245,6 +247,7 @@ TEST_F(DurabilityTest, ANewerSchemaIsRefused) {
     std::vector<std::string> names;
     ASSERT_TRUE(rocksdb::DB::ListColumnFamilies(options, options_.directory, &names).ok());
     std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    families.reserve(names.size());
     for (const std::string& name : names)
       families.emplace_back(name, rocksdb::ColumnFamilyOptions());
     std::vector<rocksdb::ColumnFamilyHandle*> handles;

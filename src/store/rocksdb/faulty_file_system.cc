@@ -26,7 +26,7 @@ class FaultyFileSystem::Files : public rocksdb::FileSystemWrapper {
                            std::unique_ptr<FSWritableFile>* file, IODebugContext* debug) override {
     if (full) return no_space();
     std::unique_ptr<FSWritableFile> inner;
-    const IOStatus status = target()->NewWritableFile(name, options, &inner, debug);
+    IOStatus status = target()->NewWritableFile(name, options, &inner, debug);
     if (status.ok()) {
       const std::lock_guard lock(mutex);
       synced[name] = 0;
@@ -36,7 +36,7 @@ class FaultyFileSystem::Files : public rocksdb::FileSystemWrapper {
   }
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                       IODebugContext* debug) override {
-    const IOStatus status = target()->RenameFile(from, to, options, debug);
+    IOStatus status = target()->RenameFile(from, to, options, debug);
     const std::lock_guard lock(mutex);
     if (const auto found = synced.find(from); status.ok() && found != synced.end()) {
       synced[to] = found->second;
@@ -73,12 +73,12 @@ class FaultyFileSystem::Files : public rocksdb::FileSystemWrapper {
       return FSWritableFileOwnerWrapper::Append(data, options, info, debug);
     }
     IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
-      const IOStatus status = FSWritableFileOwnerWrapper::Sync(options, debug);
+      IOStatus status = FSWritableFileOwnerWrapper::Sync(options, debug);
       if (status.ok()) note();
       return status;
     }
     IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
-      const IOStatus status = FSWritableFileOwnerWrapper::Fsync(options, debug);
+      IOStatus status = FSWritableFileOwnerWrapper::Fsync(options, debug);
       if (status.ok()) note();
       return status;
     }

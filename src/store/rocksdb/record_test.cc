@@ -19,6 +19,7 @@ std::vector<std::tuple<RowKey, int64_t>> rows_of(const std::string& bytes, int64
   EXPECT_TRUE(view.parse(bytes));
   EXPECT_TRUE(view.read_rows(1 << 30, base_ns, rows));
   std::vector<std::tuple<RowKey, int64_t>> out;
+  out.reserve(rows.size());
   for (const Row& row : rows) out.emplace_back(row.key, row.value);
   return out;
 }
@@ -40,6 +41,7 @@ std::vector<Row> random_rows(std::mt19937_64& random, bool plain) {
     rows[key] = value;
   }
   std::vector<Row> out;
+  out.reserve(rows.size());
   for (const auto& [key, value] : rows) out.push_back({key, value});
   return out;
 }
@@ -61,6 +63,7 @@ TEST(RecordTest, ComesBackAsItWas) {
     EXPECT_EQ(view.header().losses, header.losses);
     EXPECT_EQ(view.header().profiles, 1U);
     std::vector<std::tuple<RowKey, int64_t>> expected;
+    expected.reserve(rows.size());
     for (const Row& row : rows) expected.emplace_back(row.key, row.value);
     EXPECT_EQ(rows_of(bytes, base_ns), expected);
   }

@@ -26,9 +26,9 @@ class Removal {
   Result<uint64_t> run(const SeriesSet& doomed, TimeRange range) {
     VESTA_TRY(find(doomed, range));
     if (touched_.isEmpty()) return uint64_t{0};
-    std::vector<Touch> marks = delete_rollups();
+    const std::vector<Touch> marks = delete_rollups();
     drop_series();
-    const RollupState::Ticket ticket = tenant_.rollups.begin(std::move(marks));
+    const RollupState::Ticket ticket = tenant_.rollups.begin(marks);
     for (const Touch& touch : ticket.late) {
       batch_.Put(
           db_.family(Family::kMeta),

@@ -5,7 +5,7 @@
 
 namespace vesta::rocks {
 
-RollupState::Ticket RollupState::begin(std::vector<Touch> touches) {
+RollupState::Ticket RollupState::begin(const std::vector<Touch>& touches) {
   Ticket ticket;
   const std::lock_guard lock(mutex_);
   for (const Touch& touch : touches) {

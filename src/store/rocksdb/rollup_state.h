@@ -41,7 +41,7 @@ class RollupState {
     std::vector<Touch> early;
   };
   // Both thread-safe. `touches` has each hour and series once.
-  Ticket begin(std::vector<Touch> touches);
+  Ticket begin(const std::vector<Touch>& touches);
   void end(const Ticket& ticket);
 
   // For all below.

@@ -62,10 +62,10 @@ struct Planned {
     view.hours_done = first + 60;
     view.days_done = day_of_hour(first + 60);
   }
-  std::string series(TimeRange range) {
+  std::string series(TimeRange range) const {
     return text(plan_series({index, view, range, true}, {0})[0]);
   }
-  std::string service(TimeRange range) {
+  std::string service(TimeRange range) const {
     return text(plan_service({index, view, range, true}, 0, 0, index.all()));
   }
   // The kinds of pieces in order; and they must cover the range without gap or overlap.

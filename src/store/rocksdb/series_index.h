@@ -64,8 +64,8 @@ class SeriesIndex {
                                         std::string_view prefix, size_t limit) const;
 
   // Hours.
-  void add_hour(Hour hour, SeriesNumber series);
-  void remove_hour(Hour hour, SeriesNumber series);
+  void add_hour(Hour hour, SeriesNumber number);
+  void remove_hour(Hour hour, SeriesNumber number);
   bool has_hour(Hour hour, SeriesNumber series) const;
   const std::map<Hour, SeriesSet>& hours() const { return hours_; }
   const std::map<Day, SeriesSet>& days() const { return days_; }

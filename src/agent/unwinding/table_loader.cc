@@ -8,6 +8,18 @@
 #include "agent/unwinding/module_slots.h"
 
 namespace vesta {
+namespace {
+
+// Of code whose tables are built before the kernel gets them.
+constexpr uint64_t kBytesAtOnce = 8ULL << 20;
+
+uint64_t code_bytes(const Module& module) {
+  uint64_t sum = 0;
+  for (const ElfHead::Segment& segment : module.code_segments()) sum += segment.file_bytes;
+  return sum;
+}
+
+}  // namespace
 
 TableLoader::TableLoader(KernelTableMap* kernel, UnwindTableCache* cache,
                          const TableLoaderOptions& options)
@@ -78,29 +90,46 @@ void TableLoader::run(const std::stop_token& stop) {
       queue_.clear();
       is_busy_ = !batch.empty();
     }
-    for (const Request& request : batch) {
-      if (stop.stop_requested()) return;
-      std::shared_ptr<const UnwindTable> table;
-      {
-        const std::lock_guard guard(lock_);
-        table = entries_[request.module->id()].table;  // only the kernel's copy was missing
+    // Small ones first: most stacks need only those, and should not wait for a compiler's library.
+    std::ranges::stable_sort(batch, {}, [](const Request& one) { return code_bytes(*one.module); });
+    for (size_t from = 0; from < batch.size();) {
+      size_t to = from;
+      uint64_t bytes = 0;
+      while (to < batch.size() && (to == from || bytes < kBytesAtOnce)) {
+        bytes += code_bytes(*batch[to].module);
+        ++to;
       }
-      if (table == nullptr) table = load(*request.module);
-      const std::lock_guard guard(lock_);
-      Entry& entry = entries_[request.module->id()];
-      if (entry.table == nullptr) statistics_.copy_bytes += table->bytes();
-      entry.table = std::move(table);
-      // Stacks that wait can go on before the kernel has it.
-      const uint64_t one = 1;
-      (void)!::write(ready_.get(), &one, sizeof(one));
+      const std::span<const Request> part(batch.data() + from, to - from);
+      for (const Request& request : part) {
+        if (stop.stop_requested()) return;
+        take_in(request);
+      }
+      // The kernel takes several at the price of one.
+      if (kernel_ != nullptr) hand_to_kernel(part);
+      from = to;
     }
-    if (kernel_ != nullptr) hand_to_kernel(batch);
     const std::lock_guard guard(lock_);
     for (const Request& request : batch) entries_[request.module->id()].requested = false;
     trim_copies();
     is_busy_ = false;
     idle_.notify_all();
   }
+}
+
+void TableLoader::take_in(const Request& request) {
+  std::shared_ptr<const UnwindTable> table;
+  {
+    const std::lock_guard guard(lock_);
+    table = entries_[request.module->id()].table;  // only the kernel's copy was missing
+  }
+  if (table == nullptr) table = load(*request.module);
+  const std::lock_guard guard(lock_);
+  Entry& entry = entries_[request.module->id()];
+  if (entry.table == nullptr) statistics_.copy_bytes += table->bytes();
+  entry.table = std::move(table);
+  // Stacks that wait can go on before the kernel has it.
+  const uint64_t one = 1;
+  (void)!::write(ready_.get(), &one, sizeof(one));
 }
 
 std::shared_ptr<const UnwindTable> TableLoader::load(const Module& module) {
@@ -128,7 +157,7 @@ std::shared_ptr<const UnwindTable> TableLoader::load(const Module& module) {
   return table;
 }
 
-void TableLoader::hand_to_kernel(const std::vector<Request>& requests) {
+void TableLoader::hand_to_kernel(std::span<const Request> requests) {
   std::vector<KernelTableMap::Entry> entries;
   std::vector<std::pair<ModuleId, std::shared_ptr<const UnwindTable>>> tables;
   uint64_t bytes = 0;

@@ -10,6 +10,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -80,7 +81,8 @@ class TableLoader {
 
   void run(const std::stop_token& stop);
   std::shared_ptr<const UnwindTable> load(const Module& module);
-  void hand_to_kernel(const std::vector<Request>& requests);
+  void take_in(const Request& request);
+  void hand_to_kernel(std::span<const Request> requests);
   void make_room_in_kernel(uint64_t bytes);
   void trim_copies();  // REQUIRES: lock held
 

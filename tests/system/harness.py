@@ -92,6 +92,11 @@ def wait_for_cpu(process, seconds=0.05):
     wait_until(lambda: cpu_ns(process.pid) > seconds * 1e9, f"{process.args[0]} uses CPU")
 
 
+def wait_for_more_cpu(process, seconds):
+    """Until the program has burnt so much from now on: within a recording that has begun."""
+    wait_for_cpu(process, cpu_ns(process.pid) / 1e9 + seconds)
+
+
 @dataclass
 class Summary:
     samples: int

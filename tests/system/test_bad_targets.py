@@ -9,7 +9,8 @@ import subprocess
 import unittest
 
 import harness
-from harness import LiveRecording, RecordingTest, compile_program, record, running, vesta_record, wait_for_cpu
+from harness import (LiveRecording, RecordingTest, compile_program, record, running, vesta_record, wait_for_cpu,
+                     wait_for_more_cpu)
 
 VARIANTS = 50
 MOST_MEMORY = 400 << 20
@@ -43,7 +44,7 @@ class BadTargets(RecordingTest):
         with running(self.shares) as victim:
             wait_for_cpu(victim)
             recording = LiveRecording("-F", "999", "-p", victim.pid)
-            wait_for_cpu(victim, harness.cpu_ns(victim.pid) / 1e9 + 0.3)
+            wait_for_more_cpu(victim, 0.3)
             victim.send_signal(signal.SIGKILL)
             victim.wait()
             recorded = recording.stop()

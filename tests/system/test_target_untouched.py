@@ -11,7 +11,8 @@ import unittest
 from pathlib import Path
 
 import harness
-from harness import LiveRecording, RecordingTest, compile_program, record, running, wait_for_cpu, wait_until
+from harness import (LiveRecording, RecordingTest, compile_program, record, running, wait_for_cpu, wait_for_more_cpu,
+                     wait_until)
 
 
 def tasks(pid):
@@ -118,7 +119,7 @@ class Untouched(RecordingTest):
         with running(self.shares) as victim:
             recording = LiveRecording("-p", victim.pid)
             held = self.held_by(recording)
-            wait_for_cpu(victim, 0.3)
+            wait_for_more_cpu(victim, 0.3)
             recording.stop()
         self.check_gone(held, probes)
 
@@ -130,7 +131,7 @@ class Untouched(RecordingTest):
             for _ in range(2):
                 recording = LiveRecording("-a", "-F", "999")
                 held = self.held_by(recording)
-                wait_for_cpu(victim, harness.cpu_ns(victim.pid) / 1e9 + 0.2)
+                wait_for_more_cpu(victim, 0.2)
                 recording.kill()
                 self.check_gone(held, probes)
             # The target does not notice, and can be recorded again.

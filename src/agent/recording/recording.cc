@@ -39,9 +39,6 @@ class RaisedPriority {
   int before_;
 };
 
-}  // namespace
-namespace {
-
 constexpr int kDrainMs = 100;  // between two looks at the sample ring
 constexpr uint64_t kMaintainNs = 1'000'000'000;
 constexpr uint64_t kReleaseNs = 2'000'000'000;

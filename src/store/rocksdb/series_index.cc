@@ -164,6 +164,28 @@ std::vector<std::string> SeriesIndex::label_names(const SeriesSet& among) const 
   return names;
 }
 
+// In no order. Texts are read only of those that differ: with many series, each read waits for
+// memory.
+std::vector<std::string_view> SeriesIndex::values_of(std::string_view name, const SeriesSet& among,
+                                                     std::string_view prefix) const {
+  std::vector<std::string_view> out;
+  const auto number_of_name = string_numbers_.find(name);
+  if (number_of_name == string_numbers_.end()) return out;
+  std::vector<uint32_t> values;
+  values.reserve(among.cardinality());
+  for (const SeriesNumber number : among) {
+    for (const auto& [label, value] : series_[number].labels)
+      if (label == number_of_name->second) values.push_back(value);
+  }
+  std::ranges::sort(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  for (const uint32_t value : values) {
+    const std::string_view text = strings_[value];
+    if (!text.empty() && text.starts_with(prefix)) out.push_back(text);
+  }
+  return out;
+}
+
 std::vector<std::string> SeriesIndex::label_values(std::string_view name, const SeriesSet& among,
                                                    std::string_view prefix, size_t limit) const {
   std::vector<std::string> out;
@@ -172,15 +194,13 @@ std::vector<std::string> SeriesIndex::label_values(std::string_view name, const 
   const uint64_t count = among.cardinality();
   const bool is_all = count == all_.cardinality();
   if (!is_all && count < values->second.size()) {
-    std::set<std::string_view> seen;
-    for (const SeriesNumber number : among) {
-      const std::string_view value = label(number, name);
-      if (!value.empty() && value.starts_with(prefix)) seen.insert(value);
+    std::vector<std::string_view> seen = values_of(name, among, prefix);
+    if (limit != 0 && seen.size() > limit) {
+      std::ranges::nth_element(seen, seen.begin() + static_cast<std::ptrdiff_t>(limit));
+      seen.resize(limit);
     }
-    for (const std::string_view value : seen) {
-      out.emplace_back(value);
-      if (limit != 0 && out.size() == limit) break;
-    }
+    std::ranges::sort(seen);
+    out.assign(seen.begin(), seen.end());
     return out;
   }
   for (auto at = values->second.lower_bound(prefix);

@@ -79,6 +79,8 @@ class SeriesIndex {
 
   uint32_t intern(std::string_view text);
   SeriesSet matching(const Values& values, const LabelMatcher& matcher, bool wanted) const;
+  std::vector<std::string_view> values_of(std::string_view name, const SeriesSet& among,
+                                          std::string_view prefix) const;
   void narrow(SeriesSet& found, const LabelMatcher& matcher) const;
   static uint64_t hash_of(const Labels& labels);
 

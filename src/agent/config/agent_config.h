@@ -1,0 +1,138 @@
+// All that can be set about an agent. Plain data; the defaults are what an empty configuration
+// means.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace YAML {  // NOLINT(readability-identifier-naming): its own name
+class Node;
+}
+
+namespace vesta::agent {
+
+struct SymbolConfig {
+  bool demangle_rust = true;
+  bool demangle_cpp = true;
+  bool include_kernel = true;
+};
+
+struct FilterConfig {
+  uint64_t min_samples = 1;                   // of a process in a window; fewer become one frame
+  std::vector<std::string> exclude_patterns;  // function names; folded into their callers
+};
+
+struct ProfilingConfig {
+  bool enabled = true;
+  uint32_t sample_rate = 99;
+  bool cpu = true;
+  int64_t duration_ns = int64_t{10} * 1'000'000'000;
+  int64_t upload_interval_ns = int64_t{10} * 1'000'000'000;
+  SymbolConfig symbols;
+  FilterConfig filters;
+};
+
+// What a process must be like. Empty fields say nothing; texts may have * and ?. All that are set
+// must hold.
+struct TargetRule {
+  uint32_t pid = 0;
+  std::string executable;  // a path, or the last part of one
+  std::string comm;
+  std::string service;
+  std::string container;  // id or its beginning, or name
+  std::string k8s_namespace;
+  std::string pod;
+  std::map<std::string, std::string> pod_labels;
+};
+
+// Those that match any of `include` (all, when there is none) and none of `exclude`.
+struct TargetConfig {
+  std::vector<TargetRule> include;
+  std::vector<TargetRule> exclude;
+};
+
+struct ServiceNameRule {
+  TargetRule match;
+  std::string name;
+};
+
+struct ExporterTls {
+  std::string ca_file;
+  std::string cert_file;  // with key_file: this side's own
+  std::string key_file;
+  bool skip_verify = false;
+};
+
+enum class ExporterKind : uint8_t {
+  kOtlpGrpc,         // "otlp"
+  kOtlpHttp,         // "otlp_http"
+  kPyroscopePush,    // "pyroscope"
+  kPyroscopeIngest,  // "pyroscope_ingest"
+  kFiles,            // "files"
+  kOtlpLogs,         // "otlp_logs"
+};
+
+struct ExporterConfig {
+  std::string name;  // of its queue and in metrics; unique
+  ExporterKind kind = ExporterKind::kOtlpGrpc;
+  std::string endpoint;  // URL, or host:port for gRPC
+  std::vector<std::pair<std::string, std::string>> headers;
+  ExporterTls tls;
+  bool gzip = true;
+  int64_t timeout_ns = int64_t{30} * 1'000'000'000;
+  uint64_t queue_bytes = uint64_t{256} << 20;
+  int64_t queue_age_ns = int64_t{24} * 3600 * 1'000'000'000;  // older ones expire
+  int64_t upload_interval_ns = 0;                             // 0 = as profiling says
+  // kFiles
+  std::string directory;
+  uint64_t max_files = 1000;
+  uint64_t max_bytes = uint64_t{1} << 30;
+};
+
+struct JfrConfig {
+  bool enabled = false;
+  std::vector<std::string> input_dirs = {"/var/log/jfr"};
+  bool recursive = true;
+  // direct_export.log_export: as an exporter of kind kOtlpLogs that only these profiles go to.
+  bool log_export = false;
+  ExporterConfig log_exporter;
+};
+
+struct KubernetesConfig {
+  bool enabled = true;     // where the pod's credentials are there
+  std::string api_server;  // URL; empty = from the environment of a pod
+  std::string kubelet;     // URL; empty = not asked
+  std::string token_file = "/var/run/secrets/kubernetes.io/serviceaccount/token";
+  std::string ca_file = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
+  std::string node;  // this one's name; empty = NODE_NAME, K8S_NODE_NAME, else the host's
+};
+
+struct AgentLimits {
+  double cpu_share = 0.01;  // of one core; the rate is lowered before that is exceeded
+  uint32_t min_rate = 1;    // but not below
+  uint64_t memory_bytes = uint64_t{256} << 20;
+};
+
+struct AgentConfig {
+  std::string state;  // folder of queues and of what must survive a restart; empty = by who runs it
+  std::string metrics = "127.0.0.1:4041";  // /metrics and /healthz; empty = off
+  bool reduce_privileges = true;
+  ProfilingConfig profiling;
+  JfrConfig jfr;
+  TargetConfig targets;
+  std::vector<ServiceNameRule> service_names;
+  std::map<std::string, std::string> labels;  // added to every profile
+  std::vector<std::string> environment;       // variables of processes that may be exported
+  // What `agent.relabel` says, unread, with the lines of the file; null when there is none.
+  std::shared_ptr<const YAML::Node> relabel;
+  std::vector<ExporterConfig> exporters;
+  KubernetesConfig kubernetes;
+  AgentLimits limits;
+  std::string file;  // the settings came from; empty = no file
+};
+
+}  // namespace vesta::agent

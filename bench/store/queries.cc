@@ -1,9 +1,9 @@
 #include "queries.h"
 
 #include <algorithm>
-#include <string_view>
-#include <unordered_map>
-#include <vector>
+
+#include "query/function_table.h"
+#include "query/prune.h"
 
 namespace vesta::bench {
 namespace {
@@ -11,42 +11,17 @@ namespace {
 constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kHourNs = 3600 * kSecondNs;
 
-// Totals of all nodes of the tree by name, in one pass from the back.
-std::vector<int64_t> node_totals(const ServiceStacks& service) {
-  std::vector<int64_t> totals(service.tree.name_node_count());
-  for (StackNumber stack = 0; stack < service.weights.size(); ++stack) {
-    if (service.weights[stack] == 0) continue;
-    const TreeNode leaf = service.tree.leaf(stack);
-    if (leaf != 0) totals[service.tree.name_node(leaf)] += service.weights[stack];
-  }
-  for (size_t node = totals.size(); node-- > 1;)
-    totals[service.tree.name_parent(static_cast<NameNode>(node))] += totals[node];
-  return totals;
-}
-
+// As the server answers: the reports that its API sends, on what the store selected.
 double flame_graph(const Selection& selection) {
-  double total = 0;
-  for (const ServiceStacks& service : selection.services)
-    total += static_cast<double>(node_totals(service)[0]);
-  return total;
+  const FlameTree tree = build_flame_tree(selection, {});
+  const PrunedTree shown = prune(tree, 4000);
+  return static_cast<double>(tree.weights.total[shown.nodes.front()]);
 }
 
 double top_functions(const Selection& selection, size_t count) {
-  std::unordered_map<std::string_view, int64_t> functions;
-  for (const ServiceStacks& service : selection.services) {
-    const std::vector<int64_t> totals = node_totals(service);
-    std::vector<int64_t> by_string(service.tree.string_count());
-    for (NameNode node = 1; node < totals.size(); ++node)
-      if (service.tree.is_outermost(node)) by_string[service.tree.name(node)] += totals[node];
-    for (TreeString string = 0; string < by_string.size(); ++string)
-      if (by_string[string] != 0) functions[service.tree.string(string)] += by_string[string];
-  }
-  std::vector<int64_t> largest;
-  for (const auto& [name, value] : functions) largest.push_back(value);
-  count = std::min(count, largest.size());
-  std::ranges::partial_sort(largest, largest.begin() + static_cast<std::ptrdiff_t>(count),
-                            std::greater<>());
-  return largest.empty() ? 0 : static_cast<double>(largest.front());
+  FunctionTable table = function_table(selection, {});
+  sort_rows(table, TopOrder::kByCum, count);
+  return table.rows.empty() ? 0 : static_cast<double>(table.rows.front().cum);
 }
 
 }  // namespace

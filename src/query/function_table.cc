@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/parallel.h"
+
 namespace vesta {
 namespace {
 
@@ -54,8 +56,16 @@ FunctionTable function_table(const Selection& selection, const TreeOptions& opti
     return function_table(build_flame_tree(selection, options));
   auto names = std::make_shared<FrameNames>(options.group);
   FunctionTable table;
-  for (const ServiceStacks& service : selection.services) {
-    const std::vector<Sums> sums = sums_by_frame(service.tree, service.weights);
+  const size_t count = selection.services.size();
+  std::vector<std::vector<Sums>> all_sums(count);
+  (void)for_each_in_parallel(count, threads_for(count), [&](size_t, size_t at) {
+    const ServiceStacks& service = selection.services[at];
+    all_sums[at] = sums_by_frame(service.tree, service.weights);
+    return Status();
+  });
+  for (size_t at = 0; at < count; ++at) {
+    const ServiceStacks& service = selection.services[at];
+    const std::vector<Sums> sums = std::move(all_sums[at]);
     auto numbers = names->of_tree(service.tree);
     for (TreeFrame frame = 1; frame < sums.size(); ++frame) {
       const Sums& sum = sums[frame];

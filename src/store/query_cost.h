@@ -1,5 +1,7 @@
-// What a query has taken so far, held against its budget. One per query, not shared.
+// What a query has taken so far, held against its budget. One per query; its threads share it.
 #pragma once
+
+#include <atomic>
 
 #include "store/engine.h"
 
@@ -11,15 +13,16 @@ class QueryCost {
 
   // kLimit when that is too much, or when the time is over.
   Status add(uint64_t bytes) {
-    used_ += bytes;
-    if (used_ > budget_.bytes) {
+    if (used_.fetch_add(bytes) + bytes > budget_.bytes) {
       return Error{ErrorCode::kLimit, "the answer takes more memory than a query may",
                    "narrow the selector or the time range, or group by fewer labels"};
     }
     return check_time();
   }
   // The same for every step of a long walk: looks at the clock now and then.
-  Status step() { return ++steps_ % 64 == 0 ? check_time() : Status(); }
+  Status step() {
+    return steps_.fetch_add(1, std::memory_order_relaxed) % 64 == 63 ? check_time() : Status();
+  }
 
  private:
   Status check_time() const {
@@ -29,8 +32,8 @@ class QueryCost {
   }
 
   QueryBudget budget_;
-  uint64_t used_ = 0;
-  uint64_t steps_ = 0;
+  std::atomic<uint64_t> used_ = 0;
+  std::atomic<uint64_t> steps_ = 0;
 };
 
 }  // namespace vesta

@@ -13,6 +13,7 @@ constexpr size_t kTextChunk = 16 * 1024;
 StackTree::StackTree() {
   strings_.push_back({});
   frames_.push_back({});
+  frame_names_.push_back(0);
   nodes_.push_back({});
   name_nodes_.push_back({});
 }
@@ -34,6 +35,7 @@ TreeString StackTree::add_string(std::string_view text) {
 }
 
 TreeFrame StackTree::add_frame(const StoredFrame& frame) {
+  frame_names_.push_back(frame.shown);
   return static_cast<TreeFrame>(frames_.push_back(frame));
 }
 
@@ -42,7 +44,7 @@ TreeNode StackTree::add_node(TreeNode parent, TreeFrame frame, NameNode name_nod
 }
 
 NameNode StackTree::add_name_node(NameNode parent, TreeFrame frame) {
-  const TreeString shown = frames_[frame].shown;
+  const TreeString shown = frame_names_[frame];
   bool outermost = true;
   for (NameNode above = parent; above != 0 && outermost; above = name_parent(above))
     outermost = name(above) != shown;
@@ -58,8 +60,9 @@ StackNumber StackTree::add_stack(TreeNode leaf) {
 }
 
 size_t StackTree::byte_size() const {
-  return nodes_.byte_size() + name_nodes_.byte_size() + frames_.byte_size() + stacks_.byte_size() +
-         strings_.byte_size() + texts_.byte_size() + text_bytes_;
+  return nodes_.byte_size() + name_nodes_.byte_size() + frames_.byte_size() +
+         frame_names_.byte_size() + stacks_.byte_size() + strings_.byte_size() +
+         texts_.byte_size() + text_bytes_;
 }
 
 }  // namespace vesta

@@ -54,7 +54,7 @@ class StackTree {
   // The tree by name.
   size_t name_node_count() const { return name_nodes_.size(); }
   NameNode name_parent(NameNode node) const { return name_nodes_[node].parent; }
-  TreeString name(NameNode node) const { return frames_[name_nodes_[node].frame].shown; }
+  TreeString name(NameNode node) const { return frame_names_[name_nodes_[node].frame]; }
   // One that stands for all frames of that name here: for file, binary and kind.
   TreeFrame name_frame(NameNode node) const { return name_nodes_[node].frame; }
   // No node between this one and the root has the same name: adding up only such nodes counts a
@@ -91,6 +91,8 @@ class StackTree {
   AppendLog<Node> nodes_;
   AppendLog<ByName> name_nodes_;
   AppendLog<StoredFrame> frames_;
+  // `shown` of each, close together: every pass over the tree by name asks for it.
+  AppendLog<TreeString> frame_names_;
   AppendLog<TreeNode> stacks_;
   AppendLog<std::string_view> strings_;
   AppendLog<std::unique_ptr<char[]>, 6> texts_;  // what strings_ points into

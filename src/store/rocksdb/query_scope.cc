@@ -6,6 +6,7 @@
 #include <charconv>
 #include <mutex>
 
+#include "base/parallel.h"
 namespace vesta::rocks {
 namespace {
 
@@ -76,10 +77,13 @@ Result<QueryScope> QueryScope::open(Store& store, std::string_view tenant_name,
     }
   }
   if (options.dictionaries) {
-    for (ScopeService& service : scope.services) {
+    const size_t count = scope.services.size();
+    VESTA_TRY(for_each_in_parallel(count, threads_for(count), [&](size_t, size_t at) -> Status {
+      ScopeService& service = scope.services[at];
       VESTA_ASSIGN(service.dictionary,
                    store.dictionaries.partition(scope.tenant, service.partition)->snapshot());
-    }
+      return {};
+    }));
     store.dictionaries.shrink();
   }
   return scope;

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <deque>
 #include <map>
 
+#include "base/parallel.h"
 #include "profile/carried_rounding.h"
 #include "store/rocksdb/accumulator.h"
 #include "store/rocksdb/query_scope.h"
@@ -14,30 +16,21 @@ struct Group {
   std::map<std::string, std::pair<const ScopeService*, std::vector<int64_t>>> services;
 };
 
-class SelectQuery {
+using Groups = std::map<Labels, Group>;
+
+// Adds up services, one after the other. Several work side by side; what they share, they read.
+class SelectWorker {
  public:
-  SelectQuery(Store& store, const SelectRequest& request)
-      : store_(store), request_(request), cost_(request.budget), ids_(request.profile_ids) {}
+  SelectWorker(Store& store, const SelectRequest& request, const ProfileIds& ids,
+               const QueryScope& scope, QueryCost& cost)
+      : store_(store),
+        request_(request),
+        cost_(cost),
+        ids_(ids),
+        scope_(scope),
+        raw_(*scope.view, Family::kRaw),
+        rollup_(*scope.view, Family::kRollup) {}
 
-  Result<std::vector<Selection>> run(std::string_view tenant) {
-    ScopeOptions options;
-    // What is kept beside the weights is in the profiles alone.
-    options.rollups = request_.samples.empty() && ids_.empty();
-    options.group_by = request_.group_by;
-    VESTA_ASSIGN(scope_, QueryScope::open(store_, tenant, request_.type, request_.selector,
-                                          request_.range, options));
-    if (request_.group_by.empty()) groups_[{}];
-    if (scope_.view != nullptr) {
-      raw_.emplace(*scope_.view, Family::kRaw);
-      rollup_.emplace(*scope_.view, Family::kRollup);
-      for (const ScopeService& service : scope_.services) VESTA_TRY(add_service(service));
-    }
-    raw_.reset();
-    rollup_.reset();
-    return answer();
-  }
-
- private:
   Status add_service(const ScopeService& service) {
     std::optional<SampleTest> test;
     if (!request_.samples.empty()) test.emplace(request_.samples, service.dictionary);
@@ -66,6 +59,9 @@ class SelectQuery {
     return group == nullptr ? Status() : add_to_group(service, *group, sum);
   }
 
+  Groups take_groups() { return std::move(groups_); }
+
+ private:
   Status make_room(Accumulator& sum, const ScopeService& service) {
     const size_t stacks = service.dictionary.tree.stack_count();
     VESTA_TRY(cost_.add(stacks * sizeof(int64_t)));
@@ -79,22 +75,22 @@ class SelectQuery {
                                   ? RollupOwner{service.partition, scope_.type}
                                   : RollupOwner{piece.series, 0};
     const Key key = rollup_key(scope_.tenant, piece.level, owner, piece.bucket);
-    rollup_->seek(key.view());
-    VESTA_TRY(rollup_->status());
+    rollup_.seek(key.view());
+    VESTA_TRY(rollup_.status());
     VESTA_TRY(cost_.step());
-    if (!rollup_->valid() || rollup_->key() != key.view()) {
+    if (!rollup_.valid() || rollup_.key() != key.view()) {
       // Ten minutes without a profile have no record; all else that is planned for has one.
       if (piece.level == Level::kServiceTenMinutes) return {};
       return damaged_record(*store_.database, {scope_.tenant, piece.bucket, piece.series, 0, 0});
     }
-    if (!record_.parse(rollup_->value()) || !sum.add(record_, 0))
+    if (!record_.parse(rollup_.value()) || !sum.add(record_, 0))
       return damaged_record(*store_.database, {scope_.tenant, piece.bucket, piece.series, 0, 0});
-    rollup_->next();
+    rollup_.next();
     return {};
   }
 
   Status add_profiles(const ScopeService& service, const Piece& piece, Accumulator& sum) {
-    return for_each_profile(*raw_, scope_.tenant, piece, cost_,
+    return for_each_profile(raw_, scope_.tenant, piece, cost_,
                             [&](const ProfileKey& key, std::string_view value) -> Status {
                               if (!ids_.contains(key)) return {};
                               if (!record_.parse(value))
@@ -138,6 +134,55 @@ class SelectQuery {
     return {};
   }
 
+  Store& store_;
+  const SelectRequest& request_;
+  QueryCost& cost_;
+  const ProfileIds& ids_;
+  const QueryScope& scope_;
+  Cursor raw_;
+  Cursor rollup_;
+  SampleTest* test_ = nullptr;
+  RecordView record_;
+  std::vector<Row> rows_;
+  Groups groups_;
+};
+
+class SelectQuery {
+ public:
+  SelectQuery(Store& store, const SelectRequest& request)
+      : store_(store), request_(request), cost_(request.budget), ids_(request.profile_ids) {}
+
+  Result<std::vector<Selection>> run(std::string_view tenant) {
+    ScopeOptions options;
+    // What is kept beside the weights is in the profiles alone.
+    options.rollups = request_.samples.empty() && ids_.empty();
+    options.group_by = request_.group_by;
+    VESTA_ASSIGN(scope_, QueryScope::open(store_, tenant, request_.type, request_.selector,
+                                          request_.range, options));
+    if (request_.group_by.empty()) groups_[{}];
+    if (scope_.view != nullptr) VESTA_TRY(add_services());
+    return answer();
+  }
+
+ private:
+  Status add_services() {
+    const size_t count = scope_.services.size();
+    std::deque<SelectWorker> workers;
+    for (size_t i = 0; i < threads_for(count); ++i)
+      workers.emplace_back(store_, request_, ids_, scope_, cost_);
+    VESTA_TRY(for_each_in_parallel(count, workers.size(), [&](size_t thread, size_t service) {
+      return workers[thread].add_service(scope_.services[service]);
+    }));
+    for (SelectWorker& worker : workers) {
+      for (auto& [labels, group] : worker.take_groups()) {
+        Group& whole = groups_[labels];
+        whole.header.add(group.header);
+        whole.services.merge(group.services);  // each has been added up by one of them
+      }
+    }
+    return {};
+  }
+
   Result<std::vector<Selection>> answer() {
     VESTA_TRY(cost_.add(0));
     std::vector<Selection> out;
@@ -168,12 +213,7 @@ class SelectQuery {
   QueryCost cost_;
   const ProfileIds ids_;
   QueryScope scope_;
-  std::optional<Cursor> raw_;  // after scope_: gone before its snapshot is
-  std::optional<Cursor> rollup_;
-  SampleTest* test_ = nullptr;
-  RecordView record_;
-  std::vector<Row> rows_;
-  std::map<Labels, Group> groups_;
+  Groups groups_;
 };
 
 }  // namespace

@@ -10,9 +10,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "agent/recording/cpu_profile.h"
 #include "agent/recording/resolved_samples.h"
+#include "agent/recording/stack_builder.h"
 #include "agent/recording/symbolizer.h"
-#include "base/hash.h"
 #include "profile/dictionary_builder.h"
 #include "profile/profile.h"
 #include "profile/sample_table.h"
@@ -52,32 +53,6 @@ class ProfileBuilder {
   ProfileBatch finish(int64_t start_unix_ns, int64_t duration_ns);
 
  private:
-  struct CodeAddressHash {
-    size_t operator()(const CodeAddress& address) const;
-  };
-  struct Place {
-    LocationId location;
-    uint32_t frames = 0;
-    bool is_named = false;
-  };
-  // A stack that came before, by all that decides about it. Hashes can be made to collide by who
-  // makes the addresses; with the process in the key that only harms its own profile.
-  struct StackKey {
-    Hash128 frames;
-    uint32_t process = 0;
-    vesta_unwind_result result = VESTA_UNWIND_COMPLETE;
-    friend bool operator==(const StackKey&, const StackKey&) = default;
-  };
-  struct StackKeyHash {
-    size_t operator()(const StackKey& key) const {
-      return key.frames.low ^ (uint64_t{key.process} << 32);
-    }
-  };
-  struct KnownStack {
-    StackId id;
-    uint32_t frames = 0;
-    uint32_t named_frames = 0;
-  };
   struct ThreadKey {
     uint32_t process = 0;
     uint32_t tid = 0;
@@ -90,30 +65,20 @@ class ProfileBuilder {
   };
 
   void add_sample(const ResolvedSample& sample, std::span<const CodeAddress> frames);
-  const KnownStack& stack_of(const ResolvedSample& sample, std::span<const CodeAddress> frames);
-  KnownStack make_stack(const ResolvedSample& sample, std::span<const CodeAddress> frames);
-  const Place& place_of(const CodeAddress& address);
-  Place make_place(const CodeAddress& address);
-  MappingId mapping_of(const CodeAddress& address);
   LabelSetId labels_of(const ResolvedSample& sample);
-  LocationId marker(std::string_view name);
   void put_program_first();
 
   Symbolizer& symbolizer_;
   const ProfileBuilderOptions options_;
   std::unique_ptr<ProfileBatch> batch_ = std::make_unique<ProfileBatch>();
-  DictionaryBuilder dictionary_;
-  SampleTable samples_{2};
-  std::unordered_map<CodeAddress, Place, CodeAddressHash> places_;
-  std::unordered_map<StackKey, KnownStack, StackKeyHash> stacks_;
+  StackBuilder stacks_;
+  DictionaryBuilder& dictionary_;
+  SampleTable samples_{kCpuTypes};
   std::unordered_map<ThreadKey, LabelSetId, ThreadKeyHash> label_sets_;
   std::unordered_map<uint32_t, std::shared_ptr<const SampledProcess>> processes_;
   std::unordered_map<uint32_t, uint64_t> sampled_processes_;  // samples of each
-  std::array<uint64_t, VESTA_UNWIND_RESULTS> results_{};
+  UnwindResults results_{};
   std::vector<Loss> losses_;
-  std::vector<LocationId> stack_;    // scratch
-  std::vector<SourceFrame> source_;  // scratch
-  std::vector<Line> lines_;          // scratch
   std::atomic<uint64_t> sample_count_{0};
   std::atomic<uint64_t> user_stacks_{0};
   std::atomic<uint64_t> whole_stacks_{0};

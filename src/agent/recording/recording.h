@@ -1,36 +1,24 @@
-// A recording of CPU time: from the kernel's samples to a named profile. Two threads of its own,
-// one that collects (drains the kernel, follows processes) and one that names; the owner starts,
+// A recording of CPU time: from the kernel's samples to one named profile. The owner starts,
 // watches and ends it. Everything is detached when it is destroyed.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <thread>
-#include <vector>
 
-#include "agent/cpu/perf_clock.h"
 #include "agent/recording/profile_builder.h"
+#include "agent/recording/sampling.h"
 #include "agent/recording/symbolizer.h"
-#include "agent/unwinding/table_loader.h"
 #include "base/result.h"
 #include "profile/profile.h"
 
 namespace vesta {
 
 struct RecordingOptions {
-  uint32_t frequency = 99;
-  ClockSource clock = ClockSource::kAuto;
-  bool whole_host = false;
-  std::vector<uint32_t> pids;  // with what they fork; unless whole_host
-  bool kernel_stacks = true;
+  SamplingOptions sampling;
   bool per_thread = false;
   bool process_frames = false;
   SymbolizerOptions symbolizer;
-  TableLoaderOptions tables;
-  std::string cache_folder;        // for unwind tables; empty: none
-  uint32_t ring_bytes = 2U << 20;  // enough for 199 samples per second and CPU
 };
 
 class Recording {
@@ -62,9 +50,19 @@ class Recording {
   Result<ProfileBatch> finish();
 
  private:
-  struct Parts;
-  explicit Recording(std::unique_ptr<Parts> parts);
-  std::unique_ptr<Parts> parts_;
+  struct Consumer final : SampleConsumer {
+    Consumer(const RecordingOptions& options, uint64_t period_ns);
+    void add(const ResolvedSamples& samples) override { builder.add(samples); }
+    // Files stay mapped for the next name; what was read of them need not stay in memory.
+    void tidy() override { symbolizer.release_pages(); }
+
+    Symbolizer symbolizer;
+    ProfileBuilder builder;
+  };
+  Recording(std::unique_ptr<Sampling> sampling, const RecordingOptions& options);
+
+  std::unique_ptr<Sampling> sampling_;
+  Consumer consumer_;
 };
 
 }  // namespace vesta

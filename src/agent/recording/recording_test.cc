@@ -46,8 +46,8 @@ class RecordingTest : public ::testing::Test {
 
 TEST_F(RecordingTest, NamesWhatAProcessDoes) {
   RecordingOptions options;
-  options.frequency = 499;
-  options.pids = {start_victim()};
+  options.sampling.frequency = 499;
+  options.sampling.pids = {start_victim()};
   auto recording = Recording::start(options);
   ASSERT_TRUE(recording.ok()) << recording.error().message;
   const auto deadline = std::chrono::steady_clock::now() + 20s;
@@ -79,7 +79,7 @@ TEST_F(RecordingTest, NamesWhatAProcessDoes) {
 
 TEST_F(RecordingTest, AProcessThatDoesNotExistIsSaidToBeMissing) {
   RecordingOptions options;
-  options.pids = {4'194'305};  // above the kernel's limit
+  options.sampling.pids = {4'194'305};  // above the kernel's limit
   const auto recording = Recording::start(options);
   ASSERT_FALSE(recording.ok());
   EXPECT_EQ(recording.error().code, ErrorCode::kNotFound);
@@ -87,7 +87,7 @@ TEST_F(RecordingTest, AProcessThatDoesNotExistIsSaidToBeMissing) {
 
 TEST_F(RecordingTest, CanBeDroppedWithoutFinishing) {
   RecordingOptions options;
-  options.whole_host = true;
+  options.sampling.whole_host = true;
   start_victim();
   const auto recording = Recording::start(options);
   ASSERT_TRUE(recording.ok()) << recording.error().message;

@@ -11,6 +11,7 @@
 #include <shared/sample.h>
 #include "agent/process/module_registry.h"
 #include "agent/process/process_table.h"
+#include "base/hash.h"
 
 namespace vesta {
 
@@ -28,6 +29,9 @@ struct CodeAddress {
   uint32_t owner = 0;  // ModuleId, or index of the process for kAnonymous; else 0
   friend bool operator==(const CodeAddress&, const CodeAddress&) = default;
 };
+struct CodeAddressHash {
+  size_t operator()(const CodeAddress& address) const { return hash64_of(std::span(&address, 1)); }
+};
 
 // What naming and labelling need of a process; stays valid when it has ended.
 struct SampledProcess {
@@ -38,6 +42,9 @@ struct SampledProcess {
   std::shared_ptr<const ProcessRoot> root;  // to read its perf map; may be null
   uint32_t namespace_pid = 0;
   uint32_t uid = 0;
+  uint64_t start_ns = 0;  // when it was forked, CLOCK_MONOTONIC; 0 when it was there before us
+  std::string cgroup;     // path
+  bool is_kernel_thread = false;
 };
 
 struct ResolvedSample {
@@ -67,8 +74,10 @@ struct ResolvedSamples {
   std::vector<std::shared_ptr<const Module>> modules;
   std::vector<std::shared_ptr<const SampledProcess>> processes;
   std::vector<KernelSymbolChange> kernel_symbols;
+  // Indexes of processes that have ended; no later batch has samples of them.
+  std::vector<uint32_t> ended;
 
-  bool empty() const { return samples.empty() && kernel_symbols.empty(); }
+  bool empty() const { return samples.empty() && kernel_symbols.empty() && ended.empty(); }
 };
 
 }  // namespace vesta

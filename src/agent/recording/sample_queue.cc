@@ -24,9 +24,9 @@ void SampleQueue::push(ResolvedSamples samples) {
   wake_.notify_one();
 }
 
-std::optional<ResolvedSamples> SampleQueue::pop() {
+std::optional<ResolvedSamples> SampleQueue::pop(std::chrono::milliseconds longest) {
   std::unique_lock guard(lock_);
-  wake_.wait(guard, [this] { return !batches_.empty() || is_closed_; });
+  wake_.wait_for(guard, longest, [this] { return !batches_.empty() || is_closed_; });
   if (batches_.empty()) return std::nullopt;
   ResolvedSamples batch = std::move(batches_.front());
   batches_.pop_front();
@@ -38,6 +38,11 @@ void SampleQueue::close() {
   const std::lock_guard guard(lock_);
   is_closed_ = true;
   wake_.notify_all();
+}
+
+bool SampleQueue::is_done() const {
+  const std::lock_guard guard(lock_);
+  return is_closed_ && batches_.empty();
 }
 
 uint64_t SampleQueue::dropped() const {

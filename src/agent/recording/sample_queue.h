@@ -2,6 +2,7 @@
 // may wait for slow files, collecting may not wait for anything. Thread-safe.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -19,8 +20,10 @@ class SampleQueue {
   // When there is no room the samples are dropped and counted; what comes with them (modules,
   // processes) is not.
   void push(ResolvedSamples samples);
-  // Waits. Nothing when the queue is closed and empty.
-  std::optional<ResolvedSamples> pop();
+  // Waits, but not longer than that.
+  std::optional<ResolvedSamples> pop(std::chrono::milliseconds longest);
+  // Closed and empty: nothing comes any more.
+  bool is_done() const;
   void close();
 
   uint64_t dropped() const;

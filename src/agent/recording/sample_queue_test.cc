@@ -7,6 +7,8 @@
 namespace vesta {
 namespace {
 
+constexpr std::chrono::seconds kLong{60};
+
 ResolvedSamples batch_of(size_t samples) {
   ResolvedSamples batch;
   batch.samples.resize(samples);
@@ -17,7 +19,7 @@ ResolvedSamples batch_of(size_t samples) {
 TEST(SampleQueue, KeepsOrder) {
   SampleQueue queue(1 << 20);
   for (size_t count = 1; count <= 3; ++count) queue.push(batch_of(count));
-  for (size_t count = 1; count <= 3; ++count) EXPECT_EQ(queue.pop()->samples.size(), count);
+  for (size_t count = 1; count <= 3; ++count) EXPECT_EQ(queue.pop(kLong)->samples.size(), count);
 }
 
 TEST(SampleQueue, WhatDoesNotFitIsCountedAndItsProcessesStay) {
@@ -25,8 +27,8 @@ TEST(SampleQueue, WhatDoesNotFitIsCountedAndItsProcessesStay) {
   queue.push(batch_of(8));
   queue.push(batch_of(5));
   EXPECT_EQ(queue.dropped(), 5U);
-  EXPECT_EQ(queue.pop()->samples.size(), 8U);
-  const auto emptied = queue.pop();
+  EXPECT_EQ(queue.pop(kLong)->samples.size(), 8U);
+  const auto emptied = queue.pop(kLong);
   EXPECT_TRUE(emptied->samples.empty());
   EXPECT_EQ(emptied->processes.size(), 1U);
   // There is room again.
@@ -38,8 +40,16 @@ TEST(SampleQueue, EndsAfterTheLastBatch) {
   SampleQueue queue(1 << 20);
   queue.push(batch_of(1));
   queue.close();
-  EXPECT_TRUE(queue.pop().has_value());
-  EXPECT_FALSE(queue.pop().has_value());
+  EXPECT_FALSE(queue.is_done());
+  EXPECT_TRUE(queue.pop(kLong).has_value());
+  EXPECT_TRUE(queue.is_done());
+  EXPECT_FALSE(queue.pop(kLong).has_value());
+}
+
+TEST(SampleQueue, DoesNotWaitForEver) {
+  SampleQueue queue(1 << 20);
+  EXPECT_FALSE(queue.pop(std::chrono::milliseconds(1)).has_value());
+  EXPECT_FALSE(queue.is_done());
 }
 
 TEST(SampleQueue, WakesWhoWaits) {
@@ -47,7 +57,8 @@ TEST(SampleQueue, WakesWhoWaits) {
   size_t seen = 0;
   {
     const std::jthread reader([&] {
-      while (const auto batch = queue.pop()) seen += batch->samples.size();
+      while (!queue.is_done())
+        if (const auto batch = queue.pop(kLong)) seen += batch->samples.size();
     });
     for (int i = 0; i < 100; ++i) queue.push(batch_of(3));
     queue.close();

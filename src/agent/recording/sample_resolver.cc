@@ -200,11 +200,22 @@ std::shared_ptr<const SampledProcess> SampleResolver::process_of(const vesta_sam
     info->root = source->root;
     info->namespace_pid = source->ns_pid;
     info->uid = source->uid;
+    info->start_ns = source->start_ns;
+    info->cgroup = source->cgroup;
+    info->is_kernel_thread = source->is_kernel_thread;
   }
   if (info->name.empty()) info->name.assign(head.comm, ::strnlen(head.comm, sizeof(head.comm)));
+  if (known.info != nullptr) out_.ended.push_back(known.info->index);
   known = {info, source};
   out_.processes.push_back(info);
   return info;
+}
+
+void SampleResolver::forget_process(uint32_t pid) {
+  const auto known = known_processes_.find(pid);
+  if (known == known_processes_.end()) return;
+  if (known->second.info != nullptr) out_.ended.push_back(known->second.info->index);
+  known_processes_.erase(known);
 }
 
 void SampleResolver::add(const KsymbolEvent& event) {
@@ -219,7 +230,7 @@ std::span<const uint32_t> SampleResolver::publish_changes() {
   processes_.take_changes(changed_, gone_);
   for (const uint32_t pid : gone_) {
     unpublish(pid);
-    known_processes_.erase(pid);
+    forget_process(pid);
     if (!targets_.contains(pid)) continue;
     // The id may already be that of a child of another target.
     const Process* next = processes_.process(pid);

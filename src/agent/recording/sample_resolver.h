@@ -56,6 +56,8 @@ class SampleResolver {
   void begin();
 
   ResolvedSamples take();
+  // Modules are told of again when they are met: whoever takes the samples may have forgotten them.
+  void tell_modules_again() { told_modules_.clear(); }
 
  private:
   struct Published {
@@ -77,6 +79,7 @@ class SampleResolver {
   void append_user_frames(const SampleRecord& record, uint32_t process,
                           std::span<const uint64_t> user_frames);
   std::shared_ptr<const SampledProcess> process_of(const vesta_sample& head);
+  void forget_process(uint32_t pid);
   void note_module(ModuleId module);
   void publish(uint32_t pid);
   void unpublish(uint32_t pid);

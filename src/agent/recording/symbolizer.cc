@@ -23,11 +23,22 @@ Symbolizer::Symbolizer(const SymbolizerOptions& options) : options_(options) {
 void Symbolizer::add_module(std::shared_ptr<const Module> module) {
   OpenModule& entry = modules_[module->id().value];
   entry.build_id = module->build_id().hex();
+  entry.last_round = round_;
   entry.module = std::move(module);
 }
 
 void Symbolizer::add_process(std::shared_ptr<const SampledProcess> process) {
   processes_[process->index] = std::move(process);
+}
+
+void Symbolizer::forget_process(uint32_t index) {
+  processes_.erase(index);
+  perf_maps_.erase(index);
+}
+
+void Symbolizer::forget_idle_modules() {
+  std::erase_if(modules_, [this](const auto& entry) { return entry.second.last_round < round_; });
+  ++round_;
 }
 
 void Symbolizer::apply(const KernelSymbolChange& change) {
@@ -56,6 +67,7 @@ bool Symbolizer::symbolize_module(const CodeAddress& address, std::vector<Source
   if (found == modules_.end() || found->second.is_unreadable) return false;
   OpenModule& entry = found->second;
   entry.last_use = ++use_clock_;
+  entry.last_round = round_;
   if (entry.symbols == nullptr) {
     const auto file = entry.module->open();
     if (!file.ok()) {

@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "agent/recording/name_source.h"
 #include "agent/recording/resolved_samples.h"
-#include "profile/dictionary.h"
 #include "symbols/kernel/kernel_symbols.h"
 #include "symbols/module_symbols.h"
 #include "symbols/perf_map/perf_map.h"
@@ -24,28 +24,21 @@ struct SymbolizerOptions {
       16ULL << 20;  // of open symbol tables; more are closed, least recently used first
 };
 
-// The binary around an address, as a profile notes it: as if it were loaded at its own addresses.
-struct CodePlace {
-  std::string_view file;  // empty when there is none
-  std::string_view build_id;
-  uint64_t start = 0;
-  uint64_t limit = 0;
-  uint64_t file_offset = 0;
-};
-
-class Symbolizer {
+class Symbolizer final : public NameSource {
  public:
   explicit Symbolizer(const SymbolizerOptions& options);
 
   void add_module(std::shared_ptr<const Module> module);
   void add_process(std::shared_ptr<const SampledProcess> process);
   void apply(const KernelSymbolChange& change);
+  // The process has ended, and so has all that was its own.
+  void forget_process(uint32_t index);
+  // Modules that were neither told of nor asked about since the last call but one.
+  void forget_idle_modules();
 
-  // Appends frames, innermost first; false when nothing is known. Views live until the next call.
-  bool symbolize(const CodeAddress& address, std::vector<SourceFrame>& frames);
-  // Views live until the next call.
-  CodePlace place(const CodeAddress& address);
-  FrameKind kind(const CodeAddress& address) const;
+  bool symbolize(const CodeAddress& address, std::vector<SourceFrame>& frames) override;
+  CodePlace place(const CodeAddress& address) override;
+  FrameKind kind(const CodeAddress& address) const override;
 
   // Gives the memory of mapped files back until they are read again. For when nothing new has been
   // named for a while.
@@ -62,6 +55,7 @@ class Symbolizer {
     bool is_unreadable = false;
     bool is_go = false;
     uint64_t last_use = 0;
+    uint32_t last_round = 0;  // of forget_idle_modules()
   };
 
   bool symbolize_module(const CodeAddress& address, std::vector<SourceFrame>& frames);
@@ -80,6 +74,7 @@ class Symbolizer {
   std::unique_ptr<KernelSymbols> kernel_;
   std::string kernel_problem_;
   uint64_t use_clock_ = 0;
+  uint32_t round_ = 0;
   std::string kernel_file_;  // scratch
 };
 

@@ -86,10 +86,10 @@ Result<Plan> plan_of(const Arguments& arguments) {
   Plan plan;
   RecordingOptions& recording = plan.recording;
   if (arguments.has("pid")) {
-    VESTA_ASSIGN(recording.pids, parse_pids(arguments.get("pid")));
+    VESTA_ASSIGN(recording.sampling.pids, parse_pids(arguments.get("pid")));
     plan.what = fmt::format("process {}", arguments.get("pid"));
   } else if (arguments.has("all")) {
-    recording.whole_host = true;
+    recording.sampling.whole_host = true;
     recording.process_frames = true;
     plan.what = "the whole host";
   } else {
@@ -106,10 +106,10 @@ Result<Plan> plan_of(const Arguments& arguments) {
   }
   VESTA_ASSIGN(const int64_t frequency,
                arguments.integer("frequency", kDefaultFrequency, 1, kMaxFrequency));
-  recording.frequency = static_cast<uint32_t>(frequency);
-  if (frequency > kHighFrequency) recording.ring_bytes = kLargeRingBytes;
-  recording.clock = clock_source(arguments.get("clock"));
-  recording.kernel_stacks = !arguments.has("no-kernel");
+  recording.sampling.frequency = static_cast<uint32_t>(frequency);
+  if (frequency > kHighFrequency) recording.sampling.ring_bytes = kLargeRingBytes;
+  recording.sampling.clock = clock_source(arguments.get("clock"));
+  recording.sampling.kernel_stacks = !arguments.has("no-kernel");
   recording.per_thread = arguments.has("per-thread");
   SymbolOptions& symbols = recording.symbolizer.symbols;
   symbols.demangle = demangle_style(arguments.get("demangle"));
@@ -117,7 +117,7 @@ Result<Plan> plan_of(const Arguments& arguments) {
   // Only when the environment names servers.
   if (auto debuginfod = Debuginfod::open({}); debuginfod.ok())
     symbols.debuginfod = std::move(*debuginfod);
-  recording.cache_folder = UnwindTableCache::default_folder();
+  recording.sampling.cache_folder = UnwindTableCache::default_folder();
   plan.output = arguments.get("output", kDefaultOutput);
   // Standard output has no ending to choose a format by.
   plan.encoding.format = arguments.get("to", plan.output == "-" ? "pprof" : "");
@@ -181,7 +181,7 @@ std::string summary(const Plan& plan, const Recording& recording,
       "\nrecorded {} for {}: {} of CPU in {} samples ({} Hz, {}{}, first after {})\n", plan.what,
       format_value(profile.duration_ns, "nanoseconds"),
       format_value(total_of(profile, 1), "nanoseconds"), format_count(progress.samples),
-      plan.recording.frequency, clock_source_name(facts.clock.source),
+      plan.recording.sampling.frequency, clock_source_name(facts.clock.source),
       *facts.clock.fallback_reason == '\0' ? "" : fmt::format(", {}", facts.clock.fallback_reason),
       format_value(static_cast<int64_t>(facts.first_sample_ns), "nanoseconds"));
   text += coverage_text(progress);
@@ -234,7 +234,7 @@ Result<int> run(const Arguments& arguments, Console& console) {
   if (!arguments.positional.empty()) {
     VESTA_ASSIGN(ChildProcess prepared, ChildProcess::prepare(arguments.positional));
     child.emplace(std::move(prepared));
-    plan.recording.pids = {static_cast<uint32_t>(child->pid())};
+    plan.recording.sampling.pids = {static_cast<uint32_t>(child->pid())};
   }
   const Interrupt interrupt;
   VESTA_ASSIGN(const std::unique_ptr<Recording> recording, Recording::start(plan.recording));

@@ -12,8 +12,8 @@ namespace vesta::cli {
 
 Result<std::string> profile_this_process(std::chrono::seconds time) {
   RecordingOptions options;
-  options.pids = {static_cast<uint32_t>(::getpid())};
-  options.cache_folder = UnwindTableCache::default_folder();
+  options.sampling.pids = {static_cast<uint32_t>(::getpid())};
+  options.sampling.cache_folder = UnwindTableCache::default_folder();
   VESTA_ASSIGN(const std::unique_ptr<Recording> recording, Recording::start(options));
   std::this_thread::sleep_for(time);
   VESTA_ASSIGN(const ProfileBatch batch, recording->finish());

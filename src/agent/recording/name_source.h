@@ -1,0 +1,36 @@
+// Where names for places in code come from. One owner thread.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "agent/recording/resolved_samples.h"
+#include "profile/dictionary.h"
+#include "symbols/source_frame.h"
+
+namespace vesta {
+
+// The binary around an address, as a profile notes it: as if it were loaded at its own addresses.
+struct CodePlace {
+  std::string_view file;  // empty when there is none
+  std::string_view build_id;
+  uint64_t start = 0;
+  uint64_t limit = 0;
+  uint64_t file_offset = 0;
+};
+
+class NameSource {
+ public:
+  NameSource() = default;
+  virtual ~NameSource() = default;
+  NameSource(const NameSource&) = delete;
+  NameSource& operator=(const NameSource&) = delete;
+
+  // Appends frames, innermost first; false when nothing is known. Views live until the next call.
+  virtual bool symbolize(const CodeAddress& address, std::vector<SourceFrame>& frames) = 0;
+  // Views live until the next call.
+  virtual CodePlace place(const CodeAddress& address) = 0;
+  virtual FrameKind kind(const CodeAddress& address) const = 0;
+};
+
+}  // namespace vesta

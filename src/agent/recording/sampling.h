@@ -1,0 +1,85 @@
+// Sampling of CPU time, from the kernel's clock to samples whose addresses are places in files. Two
+// threads of its own: one that collects (drains the kernel, follows processes) and one on which the
+// consumer names and adds up. The owner loads, runs and stops it. Everything is detached when it is
+// destroyed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/cpu/perf_clock.h"
+#include "agent/recording/resolved_samples.h"
+#include "agent/unwinding/table_loader.h"
+#include "base/result.h"
+
+namespace vesta {
+
+struct SamplingOptions {
+  uint32_t frequency = 99;
+  ClockSource clock = ClockSource::kAuto;
+  bool whole_host = false;
+  std::vector<uint32_t> pids;  // with what they fork; unless whole_host
+  bool kernel_stacks = true;
+  TableLoaderOptions tables;
+  std::string cache_folder;        // for unwind tables; empty: none
+  uint32_t ring_bytes = 2U << 20;  // enough for 199 samples per second and CPU
+};
+
+// What happens to samples. All calls come from one thread, which may wait for files.
+class SampleConsumer {
+ public:
+  SampleConsumer() = default;
+  virtual ~SampleConsumer() = default;
+  SampleConsumer(const SampleConsumer&) = delete;
+  SampleConsumer& operator=(const SampleConsumer&) = delete;
+
+  virtual void add(const ResolvedSamples& samples) = 0;
+  // After every add(), and a few times a second without one.
+  virtual void tick() {}
+  // Every two seconds: a moment to give back memory.
+  virtual void tidy() {}
+};
+
+class Sampling {
+ public:
+  // So far, since run(). Events that left no stack are in `lost`.
+  struct Counters {
+    uint64_t samples = 0;
+    std::vector<std::pair<std::string, uint64_t>> lost;      // by reason; each was a sample
+    std::vector<std::pair<std::string, uint64_t>> troubles;  // by reason; cost no sample
+    uint64_t lost_total() const;
+  };
+
+  // Has the kernel check everything, but does not sample yet. kPermission with what is missing,
+  // kNotFound for a process that does not exist.
+  static Result<std::unique_ptr<Sampling>> load(const SamplingOptions& options);
+  ~Sampling();
+  Sampling(const Sampling&) = delete;
+  Sampling& operator=(const Sampling&) = delete;
+
+  const PerfClock& clock() const;
+
+  // Samples from here on. `consumer` must live until stop() has returned.
+  Status run(SampleConsumer& consumer);
+  // No sample is taken after this begins, and the consumer has got all when it returns.
+  void stop();
+
+  // From any thread.
+  Counters counters() const;
+  // When run() began to sample: CLOCK_MONOTONIC and Unix time.
+  uint64_t began_ns() const;
+  uint64_t began_unix_ns() const;
+  uint64_t first_sample_ns() const;  // after load(); 0 = none
+  // Why unwind tables are not kept on disk; empty when they are, or nobody asked for that.
+  const std::string& cache_problem() const;
+
+ private:
+  struct Parts;
+  explicit Sampling(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace vesta

@@ -1,0 +1,89 @@
+// CPU profiles without end: samples the whole host and hands over a batch for every window of time.
+// Windows end at multiples of their length on the clock on the wall, so that those of all hosts lie
+// side by side. Made, changed and stopped by one owner thread; batches come on a thread of its own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "agent/recording/name_cache.h"
+#include "agent/recording/sampling.h"
+#include "agent/recording/symbolizer.h"
+#include "agent/windows/window_builder.h"
+
+namespace vesta::agent {
+
+struct WindowProfilerOptions {
+  SamplingOptions sampling;
+  SymbolizerOptions symbolizer;
+  uint64_t name_cache_bytes = 12ULL << 20;
+  int64_t duration_ns = 10'000'000'000;
+  int64_t first_duration_ns = 2'500'000'000;  // somebody may be waiting for the first one
+  WindowFilters filters;
+  ResourceOf resource_of;
+  Resource host;
+  // May wait: samples queue up meanwhile.
+  std::function<void(ProfileBatch)> on_window;
+};
+
+class WindowProfiler final : private SampleConsumer {
+ public:
+  struct Facts {
+    uint64_t windows = 0;
+    uint64_t profiles = 0;
+    uint64_t samples = 0;        // in batches, or of processes that are no targets
+    uint64_t other_samples = 0;  // of the latter
+    uint64_t folded_frames = 0;
+    uint64_t name_hits = 0;
+    uint64_t name_misses = 0;
+    uint64_t name_bytes = 0;
+    std::map<std::string, BinaryCoverage> coverage;
+    std::string kernel_problem;  // why kernel frames have no names
+  };
+
+  static Result<std::unique_ptr<WindowProfiler>> start(WindowProfilerOptions options);
+  ~WindowProfiler() override;
+
+  // From the next window on.
+  void change(int64_t duration_ns, WindowFilters filters);
+  // The last window is handed over before it returns.
+  void stop();
+
+  // From any thread.
+  Facts facts() const;
+  const Sampling& sampling() const { return *sampling_; }
+
+ private:
+  WindowProfiler(std::unique_ptr<Sampling> sampling, WindowProfilerOptions options);
+
+  void add(const ResolvedSamples& samples) override;
+  void tick() override;
+  void tidy() override;
+  void begin_window(int64_t length_ns);
+  void cut();
+  int64_t next_length() const;
+
+  std::unique_ptr<Sampling> sampling_;
+  const WindowProfilerOptions options_;
+  Symbolizer symbolizer_;
+  NameCache names_;
+  WindowBuilder builder_;
+  uint64_t window_start_ns_ = 0;
+  uint64_t window_end_ns_ = 0;
+  int64_t window_unix_ns_ = 0;
+  uint64_t last_forget_ns_ = 0;
+  std::map<std::string, uint64_t> lost_before_;
+  bool is_stopped_ = false;
+
+  mutable std::mutex mutex_;
+  Facts facts_;                               // guarded by mutex_
+  int64_t duration_ns_;                       // guarded by mutex_
+  std::optional<WindowFilters> new_filters_;  // guarded by mutex_
+};
+
+}  // namespace vesta::agent

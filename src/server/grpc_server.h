@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "server/dispatcher.h"
 #include "server/listen_address.h"
-#include "server/log.h"
 #include "server/memory_budget.h"
 #include "server/tls_context.h"
 #include "server/worker_pool.h"

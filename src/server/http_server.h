@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "server/dispatcher.h"
 #include "server/listen_address.h"
-#include "server/log.h"
 #include "server/memory_budget.h"
 #include "server/tls_context.h"
 #include "server/worker_pool.h"

@@ -28,7 +28,7 @@ std::string url_of(const server::ListenAddress& address, bool tls) {
   return fmt::format("{}://{}", tls ? "https" : "http", shown.text());
 }
 
-void announce(const server::ServerApp& app, const server::ServerConfig& config, server::Log& log) {
+void announce(const server::ServerApp& app, const server::ServerConfig& config, Log& log) {
   const bool tls = config.tls.enabled();
   if (const auto http = app.http_address()) {
     log.info(fmt::format("listening on {}", url_of(*http, tls)), {{"what", "UI, APIs, ingest"}});
@@ -45,7 +45,7 @@ void announce(const server::ServerApp& app, const server::ServerConfig& config, 
 
 Result<int> run(const Arguments& arguments, Console& /*console*/) {
   VESTA_ASSIGN(const server::ServerConfig config, server_config_of(arguments));
-  server::Log log(stderr, config.log_format, config.log_level);
+  Log log(stderr, config.log_format, config.log_level);
   server::ServerParts parts;
   parts.open_engine = [&log](const server::ServerConfig& settings) {
     RocksdbOptions options;

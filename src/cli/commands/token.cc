@@ -4,13 +4,13 @@
 #include <filesystem>
 
 #include "base/json_writer.h"
+#include "base/log.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/server/server_flags.h"
 #include "formats/table/text_style.h"
 #include "server/access/token_store.h"
-#include "server/log.h"
 
 namespace vesta::cli {
 namespace {
@@ -19,7 +19,7 @@ using server::TokenInfo;
 using server::TokenStore;
 
 std::string time_text(int64_t unix_ns) {
-  return unix_ns == 0 ? "never" : server::utc_text(unix_ns).substr(0, 16) + "Z";
+  return unix_ns == 0 ? "never" : utc_text(unix_ns).substr(0, 16) + "Z";
 }
 
 void write_json(JsonWriter& json, const TokenInfo& token) {
@@ -27,8 +27,8 @@ void write_json(JsonWriter& json, const TokenInfo& token) {
       .field("name", token.name)
       .field("tenant", token.tenant)
       .field("scope", server::scope_name(token.scope))
-      .field("created", server::utc_text(token.created_ns));
-  if (token.expires_ns != 0) json.field("expires", server::utc_text(token.expires_ns));
+      .field("created", utc_text(token.created_ns));
+  if (token.expires_ns != 0) json.field("expires", utc_text(token.expires_ns));
 }
 
 Result<int64_t> expiry_of(const Arguments& arguments) {
@@ -38,7 +38,7 @@ Result<int64_t> expiry_of(const Arguments& arguments) {
     return Error{ErrorCode::kUsage, fmt::format("'{}' is no time", arguments.get("expires")),
                  "--expires takes 12h, 30d and the like, up to 3650d"};
   }
-  return server::unix_now_ns() + *time;
+  return unix_now_ns() + *time;
 }
 
 Result<int> create(const Arguments& arguments, TokenStore& store, Console& console) {
@@ -89,7 +89,7 @@ Result<int> list(const Arguments& arguments, const TokenStore& store, Console& c
   std::string out = fmt::format("{:<12}  {:<{}}  {:<{}}  {:<5}  {:<17}  {}\n", "ID", "NAME", name,
                                 "TENANT", tenant, "SCOPE", "CREATED", "EXPIRES");
   for (const TokenInfo& token : tokens) {
-    const bool expired = token.expires_ns != 0 && token.expires_ns <= server::unix_now_ns();
+    const bool expired = token.expires_ns != 0 && token.expires_ns <= unix_now_ns();
     out += fmt::format("{:<12}  {:<{}}  {:<{}}  {:<5}  {:<17}  {}{}\n", token.id,
                        printable(token.name), name, token.tenant, tenant,
                        server::scope_name(token.scope), time_text(token.created_ns),

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/log.h"
 #include "server/http_text.h"
-#include "server/log.h"
 
 namespace vesta::server {
 

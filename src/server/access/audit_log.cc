@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "base/json_writer.h"
+#include "base/log.h"
 #include "server/access/token.h"
-#include "server/log.h"
 
 namespace vesta::server {
 namespace {

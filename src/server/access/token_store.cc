@@ -12,8 +12,8 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "server/file_stamp.h"
-#include "server/log.h"
 
 namespace vesta::server {
 namespace {

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "ingest/ingest.h"
 #include "server/api.h"
 #include "server/config/server_config.h"
 #include "server/listen_address.h"
-#include "server/log.h"
 #include "store/engine.h"
 
 namespace vesta::server {

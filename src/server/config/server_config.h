@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "ingest/limits.h"
 #include "server/http_server.h"
-#include "server/log.h"
 #include "store/engine.h"
 
 namespace YAML {  // NOLINT(readability-identifier-naming): its own name

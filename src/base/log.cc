@@ -1,4 +1,4 @@
-#include "server/log.h"
+#include "base/log.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/json_writer.h"
 
-namespace vesta::server {
+namespace vesta {
 namespace {
 
 constexpr std::string_view word_of(LogLevel level) {
@@ -77,4 +77,4 @@ void Log::write(LogLevel level, std::string_view message, std::initializer_list<
   std::fflush(stream_);
 }
 
-}  // namespace vesta::server
+}  // namespace vesta

@@ -1,5 +1,5 @@
-// What a server says about itself while it runs: one line each, for people or as JSON. Writes to a
-// stream it does not own. Thread-safe.
+// What a program that runs for long says about itself while it runs: one line each, for people or
+// as JSON. Writes to a stream it does not own. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-namespace vesta::server {
+namespace vesta {
 
 enum class LogLevel : uint8_t { kDebug, kInfo, kWarning, kError };
 enum class LogFormat : uint8_t { kText, kJson };
@@ -44,4 +44,4 @@ class Log {
 std::string utc_text(int64_t unix_ns);
 int64_t unix_now_ns();
 
-}  // namespace vesta::server
+}  // namespace vesta

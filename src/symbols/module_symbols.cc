@@ -180,7 +180,7 @@ std::string_view ModuleSymbols::demangled(std::string_view linkage_name) {
   if (options_.demangle == DemangleStyle::kOff) return linkage_name;
   const auto found = demangled_.find(linkage_name);
   if (found != demangled_.end()) return found->second;
-  std::string name = demangle(linkage_name, options_.demangle);
+  std::string name = demangle(linkage_name, options_.demangle, options_.languages);
   if (name.empty()) name = linkage_name;
   // About what the table needs for an entry.
   constexpr size_t kEntry = 80;

@@ -23,6 +23,7 @@ namespace vesta {
 
 struct SymbolOptions {
   DemangleStyle demangle = DemangleStyle::kShort;
+  DemangleLanguages languages;
   bool inlines = true;  // false: only the outermost function of each address, with its line
   // Where separate debug files are looked for: usually the process's root, then "/". Not used when
   // `debug_files` is given.

@@ -76,7 +76,8 @@ std::string demangle_cpp(const std::string& name, DemangleStyle style) {
 
 }  // namespace
 
-std::string demangle(std::string_view linkage_name, DemangleStyle style) {
+std::string demangle(std::string_view linkage_name, DemangleStyle style,
+                     DemangleLanguages languages) {
   if (style == DemangleStyle::kOff || linkage_name.size() > kMaxLinkageNameBytes ||
       linkage_name.find('\0') != std::string_view::npos) {
     return std::string(linkage_name);
@@ -84,8 +85,13 @@ std::string demangle(std::string_view linkage_name, DemangleStyle style) {
   // Mach-O's extra underscore and plain C names are no business of ours.
   if (linkage_name.starts_with("_Z") || linkage_name.starts_with("_R")) {
     const std::string name(linkage_name);
+    // Old Rust names look like C++ ones, so that they are tried even when nobody wants them.
     std::string demangled = demangle_rust(name, style);
-    if (demangled.empty() && name[1] == 'Z') demangled = demangle_cpp(name, style);
+    if (!demangled.empty() && !languages.rust) return name;
+    if (demangled.empty() && name[1] == 'Z') {
+      if (!languages.cpp) return name;
+      demangled = demangle_cpp(name, style);
+    }
     if (!demangled.empty()) return demangled;
   }
   if (style == DemangleStyle::kShort) {

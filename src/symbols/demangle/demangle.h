@@ -15,6 +15,12 @@ enum class DemangleStyle {
   kFull,   // everything, as a compiler would print it
 };
 
+// Names of other languages stay as they are.
+struct DemangleLanguages {
+  bool cpp = true;
+  bool rust = true;
+};
+
 // A longer linkage name is not even tried; a longer result is given up.
 inline constexpr size_t kMaxLinkageNameBytes = 64 * 1024;
 inline constexpr size_t kMaxDemangledBytes = 256 * 1024;
@@ -23,6 +29,7 @@ inline constexpr size_t kMaxDemangledBytes = 256 * 1024;
 // suffixes (.constprop.0, .part.0, .isra.0, .cold, .llvm.123 …) stay in kFull and go in kShort,
 // for C functions too. libiberty does not demangle C++ names of more than 1024 bytes, because its
 // recursion limit is on.
-std::string demangle(std::string_view linkage_name, DemangleStyle style);
+std::string demangle(std::string_view linkage_name, DemangleStyle style,
+                     DemangleLanguages languages = {});
 
 }  // namespace vesta

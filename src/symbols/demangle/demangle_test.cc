@@ -171,5 +171,19 @@ TEST(ShortName, HandlesTextThatNoDemanglerWouldPrint) {
   EXPECT_EQ(shorten_cpp_name("a<(b)1, &(c::operator->)>::d"), "a<…>::d");
 }
 
+TEST(Demangle, OneLanguageCanBeLeftAlone) {
+  const std::string cpp = "_ZN4shop4cartEv";
+  const std::string old_rust = "_ZN4shop4cart17h0123456789abcdefE";
+  const std::string new_rust = "_RNvC4shop4cart";
+  const DemangleLanguages only_cpp{true, false};
+  const DemangleLanguages only_rust{false, true};
+  EXPECT_EQ(demangle(cpp, DemangleStyle::kShort, only_cpp), "shop::cart");
+  EXPECT_EQ(demangle(old_rust, DemangleStyle::kShort, only_cpp), old_rust);
+  EXPECT_EQ(demangle(new_rust, DemangleStyle::kShort, only_cpp), new_rust);
+  EXPECT_EQ(demangle(cpp, DemangleStyle::kShort, only_rust), cpp);
+  EXPECT_EQ(demangle(old_rust, DemangleStyle::kShort, only_rust), "shop::cart");
+  EXPECT_EQ(demangle(new_rust, DemangleStyle::kShort, only_rust), "shop::cart");
+}
+
 }  // namespace
 }  // namespace vesta

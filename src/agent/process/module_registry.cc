@@ -16,8 +16,6 @@ namespace vesta {
 namespace {
 
 constexpr uint64_t kMaxVdsoBytes = 1 << 20;
-constexpr size_t kMaxMountinfoBytes = 4 << 20;
-constexpr int64_t kDeviceSeconds = 5;
 
 FileIdentity without_ctime(FileIdentity identity) {
   identity.ctime_ns = 0;
@@ -45,7 +43,8 @@ std::string own_vdso_image() {
 
 }  // namespace
 
-ModuleRegistry::ModuleRegistry(ModuleRegistryOptions options) : options_(std::move(options)) {
+ModuleRegistry::ModuleRegistry(ModuleRegistryOptions options)
+    : options_(std::move(options)), devices_(options_.proc_root) {
   struct stat info {};
   if (::stat("/proc/self/ns/mnt", &info) == 0) own_root_.mount_namespace = info.st_ino;
   if (::stat("/", &info) == 0) {
@@ -78,26 +77,8 @@ bool ModuleRegistry::is_mapped_file(const TargetFile& opened, const MappedFile& 
   return !file.build_id.empty() && has_build_id(opened, file.build_id);
 }
 
-bool ModuleRegistry::is_safe_device(uint32_t pid, uint64_t device) {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  if (now.tv_sec >= safe_devices_until_s_) {
-    safe_devices_.clear();
-    safe_devices_until_s_ = now.tv_sec + kDeviceSeconds;
-  }
-  if (const auto it = safe_devices_.find(device); it != safe_devices_.end()) return it->second;
-  bool is_safe = true;
-  for (const std::string& who : {std::to_string(pid), std::string("self")}) {
-    const std::string path = fmt::format("{}/{}/mountinfo", options_.proc_root, who);
-    const auto text = read_small_file(AT_FDCWD, path.c_str(), kMaxMountinfoBytes);
-    if (text && is_served_by_process(*text, device)) is_safe = false;
-  }
-  safe_devices_[device] = is_safe;
-  return is_safe;
-}
-
 Result<TargetFile> ModuleRegistry::open_file(const MappedFile& file) {
-  const auto check = [&](uint64_t device) { return is_safe_device(file.pid, device); };
+  const auto check = [&](uint64_t device) { return devices_.is_safe(file.pid, device); };
   auto opened = open_map_file(options_.proc_root, file.pid, file.start, file.end, check);
   // News may be late: by now another file may be mapped there. Where the kernel told a build id
   // that can be seen; device and inode numbers are not always those that stat() tells of the same

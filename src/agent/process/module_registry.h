@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "agent/process/module.h"
+#include "agent/process/safe_devices.h"
 
 namespace vesta {
 
@@ -94,7 +95,6 @@ class ModuleRegistry {
 
   ModuleId find_known(const MappedFile& file);
   Result<TargetFile> open_file(const MappedFile& file);
-  bool is_safe_device(uint32_t pid, uint64_t device);
   bool is_mapped_file(const TargetFile& opened, const MappedFile& file) const;
   ModuleId add(Module::Description about, UniqueFd fd);
   void touch(ModuleId id, Entry& entry);
@@ -113,9 +113,7 @@ class ModuleRegistry {
   std::list<ModuleId> unused_;      // longest without a mapping first
   ModuleId vdso_;
   bool is_vdso_known_ = false;
-  // What was found out about devices in the last seconds; numbers are used again after unmounting.
-  std::map<uint64_t, bool> safe_devices_;
-  int64_t safe_devices_until_s_ = 0;
+  SafeDevices devices_;
   RootKey own_root_;
   std::map<RootKey, std::weak_ptr<const ProcessRoot>> roots_;
   ModuleRegistryCounters counters_;

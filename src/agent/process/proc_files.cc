@@ -168,16 +168,18 @@ Result<std::string> ProcDir::read_link(const char* name) const {
   return std::string(buffer.data(), static_cast<size_t>(got));
 }
 
-Result<uint64_t> ProcDir::read_maps(const std::function<void(const ProcMapping&)>& callback) const {
+Result<uint64_t> ProcDir::read_maps(const std::function<void(const ProcMapping&)>& callback,
+                                    uint64_t max_bytes) const {
   const UniqueFd fd(::openat(fd_.get(), "maps", O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) return proc_error("maps", errno);
   MapsParser parser(callback);
   std::array<char, 32 * 1024> buffer{};
-  while (true) {
+  for (uint64_t bytes = 0; bytes < max_bytes;) {
     const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return proc_error("maps", errno);
     if (got == 0) break;
+    bytes += static_cast<uint64_t>(got);
     parser.feed({buffer.data(), static_cast<size_t>(got)});
   }
   parser.finish();

@@ -50,8 +50,10 @@ class ProcDir {
   Result<std::string> read(const char* name, size_t max_bytes = 64 * 1024) const;
   Result<std::string> read_link(const char* name) const;
   // Feeds all of `maps` to the callback. kNotFound when the process has gone; what was read until
-  // then has been handed out. Returns the number of lines, 0 for kernel threads and zombies.
-  Result<uint64_t> read_maps(const std::function<void(const ProcMapping&)>& callback) const;
+  // then has been handed out. Returns the number of lines, 0 for kernel threads and zombies. Stops
+  // after about `max_bytes` of text.
+  Result<uint64_t> read_maps(const std::function<void(const ProcMapping&)>& callback,
+                             uint64_t max_bytes = UINT64_MAX) const;
   // Thread ids, at most `max`.
   std::vector<uint32_t> threads(size_t max = 65536) const;
 

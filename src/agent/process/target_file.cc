@@ -30,6 +30,33 @@ int64_t to_ns(const timespec& time) {
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
+UniqueFd open_how_at(int folder_fd, const std::string& path, uint64_t flags, uint64_t resolve) {
+  open_how how{};
+  how.flags = flags;
+  how.resolve = resolve;
+  return UniqueFd(
+      static_cast<int>(::syscall(SYS_openat2, folder_fd, path.c_str(), &how, sizeof(how))));
+}
+
+// Below the root, if the kernel has the way there in its cache.
+UniqueFd open_cached(int root_fd, const std::string& path, uint64_t flags) {
+  constexpr uint64_t kInRoot = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  UniqueFd fd = open_how_at(root_fd, path, flags, kInRoot | RESOLVE_CACHED);
+  // RESOLVE_CACHED came with Linux 5.12
+  if (!fd.valid() && errno == EINVAL) fd = open_how_at(root_fd, path, flags, kInRoot);
+  return fd;
+}
+
+Status check_device(const UniqueFd& path_fd, const std::string& what, const DeviceCheck& check) {
+  if (!check) return {};
+  struct statx info {};
+  if (::statx(path_fd.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &info) != 0)
+    return open_error(what, errno);
+  if (check(makedev(info.stx_dev_major, info.stx_dev_minor))) return {};
+  return Error{ErrorCode::kUnsupported,
+               fmt::format("{} is on a file system that a process serves", what), ""};
+}
+
 // `path_fd` is open with O_PATH, which touches nothing; only what turns out to be a regular file is
 // opened for reading. What the kernel knows of it is enough for that: no file system is asked.
 Result<TargetFile> open_regular(const UniqueFd& path_fd, const std::string& what,
@@ -41,10 +68,7 @@ Result<TargetFile> open_regular(const UniqueFd& path_fd, const std::string& what
   if (!S_ISREG(info.stx_mode)) {
     return Error{ErrorCode::kInvalidInput, fmt::format("{} is not a regular file", what), ""};
   }
-  if (check && !check(makedev(info.stx_dev_major, info.stx_dev_minor))) {
-    return Error{ErrorCode::kUnsupported,
-                 fmt::format("{} is on a file system that a process serves", what), ""};
-  }
+  VESTA_TRY(check_device(path_fd, what, check));
   const std::string self = fmt::format("/proc/self/fd/{}", path_fd.get());
   TargetFile file;
   file.fd = UniqueFd(::open(self.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
@@ -71,17 +95,20 @@ Result<TargetFile> open_map_file(const std::string& proc_root, uint32_t pid, uin
 }
 
 Result<TargetFile> open_in_root(int root_fd, const std::string& path, const DeviceCheck& check) {
-  open_how how{};
-  how.flags = O_PATH | O_CLOEXEC;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED;
-  UniqueFd fd(static_cast<int>(::syscall(SYS_openat2, root_fd, path.c_str(), &how, sizeof(how))));
-  if (!fd.valid() && errno == EINVAL) {  // RESOLVE_CACHED came with Linux 5.12
-    how.resolve &= ~static_cast<uint64_t>(RESOLVE_CACHED);
-    fd = UniqueFd(
-        static_cast<int>(::syscall(SYS_openat2, root_fd, path.c_str(), &how, sizeof(how))));
-  }
+  const UniqueFd fd = open_cached(root_fd, path, O_PATH | O_CLOEXEC);
   if (!fd.valid()) return open_error(path, errno);
   return open_regular(fd, path, check);
+}
+
+Result<TargetFile> open_in_known_folder(int root_fd, const std::string& folder,
+                                        const std::string& name, const DeviceCheck& check) {
+  const UniqueFd parent = open_cached(root_fd, folder, O_PATH | O_CLOEXEC | O_DIRECTORY);
+  if (!parent.valid()) return open_error(folder, errno);
+  VESTA_TRY(check_device(parent, folder, check));
+  const UniqueFd fd = open_how_at(parent.get(), name, O_PATH | O_CLOEXEC,
+                                  RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+  if (!fd.valid()) return open_error(folder + "/" + name, errno);
+  return open_regular(fd, folder + "/" + name, check);
 }
 
 Result<TargetFile> open_own_path(const std::string& path, const DeviceCheck& check) {

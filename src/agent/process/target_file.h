@@ -53,6 +53,11 @@ Result<TargetFile> open_map_file(const std::string& proc_root, uint32_t pid, uin
 // have put a file system in the way that never answers.
 Result<TargetFile> open_in_root(int root_fd, const std::string& path,
                                 const DeviceCheck& check = {});
+// A file in a folder that the kernel has in its cache, such as the one of a mapped library, though
+// not the file itself: asks the folder's own file system, which `check` must have approved, and no
+// other.
+Result<TargetFile> open_in_known_folder(int root_fd, const std::string& folder,
+                                        const std::string& name, const DeviceCheck& check);
 // A path as we see it ourselves.
 Result<TargetFile> open_own_path(const std::string& path, const DeviceCheck& check = {});
 

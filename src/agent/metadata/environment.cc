@@ -1,0 +1,85 @@
+#include "agent/metadata/environment.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/hex.h"
+
+namespace vesta::agent {
+namespace {
+
+constexpr std::string_view kServiceNameVariable = "OTEL_SERVICE_NAME";
+constexpr std::string_view kResourceVariable = "OTEL_RESOURCE_ATTRIBUTES";
+constexpr std::string_view kBlanks = " \t";
+
+std::string_view trimmed(std::string_view text) {
+  const size_t start = text.find_first_not_of(kBlanks);
+  if (start == std::string_view::npos) return {};
+  return text.substr(start, text.find_last_not_of(kBlanks) - start + 1);
+}
+
+std::optional<std::string> percent_decoded(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    if (i + 2 >= text.size()) return std::nullopt;
+    const int high = hex_digit(text[i + 1]);
+    const int low = hex_digit(text[i + 2]);
+    if (high < 0 || low < 0) return std::nullopt;
+    out += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return out;
+}
+
+}  // namespace
+
+bool is_private_attribute(std::string_view name) {
+  return name == "process.command" || name == "process.command_line" ||
+         name == "process.command_args" || name.starts_with(attribute::kEnvironmentPrefix);
+}
+
+Attributes parse_resource_attributes(std::string_view text) {
+  Attributes out;
+  while (!text.empty()) {
+    const size_t end = text.find(',');
+    const std::string_view pair = trimmed(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (pair.empty()) continue;
+    const size_t equals = pair.find('=');
+    if (equals == std::string_view::npos) return {};
+    const auto name = percent_decoded(trimmed(pair.substr(0, equals)));
+    const auto value = percent_decoded(trimmed(pair.substr(equals + 1)));
+    if (!name || !value || name->empty()) return {};
+    if (out.size() < kMaxOwnAttributes && !is_private_attribute(*name))
+      set_attribute(out, *name, *value);
+  }
+  return out;
+}
+
+Attributes parse_environment(std::string_view bytes, std::span<const std::string> listed) {
+  Attributes out;
+  Attributes named;  // wins over the above
+  while (true) {
+    const size_t end = bytes.find('\0');
+    if (end == std::string_view::npos) break;
+    const std::string_view variable = bytes.substr(0, end);
+    bytes.remove_prefix(end + 1);
+    const size_t equals = variable.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view name = variable.substr(0, equals);
+    const std::string_view value = variable.substr(equals + 1);
+    if (name == kServiceNameVariable) set_attribute(named, attribute::kServiceName, value);
+    if (name == kResourceVariable) out = parse_resource_attributes(value);
+    if (named.size() < kMaxOwnAttributes && std::ranges::find(listed, name) != listed.end()) {
+      set_attribute(named, std::string(attribute::kEnvironmentPrefix) + std::string(name), value);
+    }
+  }
+  for (const auto& [name, value] : named) set_attribute(out, name, value);
+  return out;
+}
+
+}  // namespace vesta::agent

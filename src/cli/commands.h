@@ -20,6 +20,7 @@ Command labels_command();
 Command types_command();
 Command diff_command();
 Command merge_command();
+Command config_command();
 Command convert_command();
 Command query_command();
 Command import_command();

@@ -36,30 +36,10 @@ std::string_view cut_utf8(std::string_view text, size_t bytes) {
   return text.substr(0, bytes);
 }
 
-auto lower_bound_of(Labels& labels, std::string_view name) {
-  return std::ranges::lower_bound(labels, name, {},
-                                  [](const auto& label) { return std::string_view(label.first); });
-}
-
 }  // namespace
 
 bool is_reserved_label(std::string_view name) {
   return name.starts_with("__") && std::ranges::find(kReserved, name) != kReserved.end();
-}
-
-bool is_label_name(std::string_view name) {
-  return !name.empty() &&
-         std::ranges::none_of(name, [](char c) { return static_cast<uint8_t>(c) < 0x20; }) &&
-         is_valid_utf8(name);
-}
-
-void set_label(Labels& labels, std::string_view name, std::string_view value, bool replace) {
-  const auto at = lower_bound_of(labels, name);
-  if (at == labels.end() || at->first != name) {
-    labels.emplace(at, name, value);
-  } else if (replace) {
-    at->second = value;
-  }
 }
 
 Result<GivenLabels> check_given_labels(LabelPairs labels, const TenantLimits& limits,
@@ -125,9 +105,8 @@ Result<Labels> series_labels(const Dictionary& dictionary, LabelSetId resource,
     }
     if (name == "process.executable.name" && is_text) program = text;
     std::string value = is_text ? std::string(text) : std::to_string(label.number);
-    const auto at = lower_bound_of(labels, name);
-    if (at != labels.end() && at->first == name) {
-      value = fmt::format("{},{}", at->second, value);
+    if (const std::string_view earlier = label_value(labels, name); !earlier.empty()) {
+      value = fmt::format("{},{}", earlier, value);
     }
     if (value.size() > limits.max_label_value_bytes) {
       value = cut_utf8(value, limits.max_label_value_bytes);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/labels.h"
 #include "base/result.h"
 #include "ingest/counters.h"
 #include "ingest/limits.h"
@@ -41,11 +42,5 @@ Result<Labels> series_labels(const Dictionary& dictionary, LabelSetId resource,
 
 // Labels that the store makes itself, or that speak to the server.
 bool is_reserved_label(std::string_view name);
-// No control characters, not empty, UTF-8.
-bool is_label_name(std::string_view name);
-
-// Sorted by name; a name that is there keeps its value when `replace` is false.
-// REQUIRES: neither name nor value is a view into these labels
-void set_label(Labels& labels, std::string_view name, std::string_view value, bool replace);
 
 }  // namespace vesta

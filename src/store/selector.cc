@@ -16,13 +16,6 @@ re2::StringPiece piece(std::string_view text) {
 
 }  // namespace
 
-std::string_view label_value(const Labels& labels, std::string_view name) {
-  const auto at = std::ranges::lower_bound(
-      labels, name, {}, [](const auto& label) -> const std::string& { return label.first; });
-  return at != labels.end() && at->first == name ? std::string_view(at->second)
-                                                 : std::string_view();
-}
-
 Result<LabelMatcher> LabelMatcher::make(std::string name, MatchOperator op, std::string value) {
   if (name.empty()) return Error{ErrorCode::kUsage, "a label has no name", ""};
   LabelMatcher matcher;

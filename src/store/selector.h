@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "base/labels.h"
 #include "base/result.h"
 
 namespace re2 {
@@ -16,13 +16,6 @@ class RE2;
 }
 
 namespace vesta {
-
-// Name and value, sorted by name, each name once. A label that is missing is the same as an empty
-// one.
-using Labels = std::vector<std::pair<std::string, std::string>>;
-
-// "" when there is none of that name.
-std::string_view label_value(const Labels& labels, std::string_view name);
 
 enum class MatchOperator { kEqual, kNotEqual, kMatches, kNotMatches };
 

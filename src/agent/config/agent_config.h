@@ -4,14 +4,11 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace YAML {  // NOLINT(readability-identifier-naming): its own name
-class Node;
-}
+#include "config/relabel.h"
 
 namespace vesta::agent {
 
@@ -34,6 +31,9 @@ struct ProfilingConfig {
   int64_t upload_interval_ns = int64_t{10} * 1'000'000'000;
   SymbolConfig symbols;
   FilterConfig filters;
+  // profiling.log_export: asks for one of AgentConfig::exporters.
+  bool log_export = false;
+  std::string log_endpoint = "http://localhost:4318/v1/logs";
 };
 
 // What a process must be like. Empty fields say nothing; texts may have * and ?. All that are set
@@ -79,8 +79,11 @@ enum class ExporterKind : uint8_t {
 struct ExporterConfig {
   std::string name;  // of its queue and in metrics; unique
   ExporterKind kind = ExporterKind::kOtlpGrpc;
-  std::string endpoint;  // URL, or host:port for gRPC
+  // URL. For gRPC host:port too, which is without TLS unless `tls` says something; https:// is
+  // with it.
+  std::string endpoint;
   std::vector<std::pair<std::string, std::string>> headers;
+  std::string headers_file;  // more of them, one "Name: value" in a line; read into `headers`
   ExporterTls tls;
   bool gzip = true;
   int64_t timeout_ns = int64_t{30} * 1'000'000'000;
@@ -91,6 +94,7 @@ struct ExporterConfig {
   std::string directory;
   uint64_t max_files = 1000;
   uint64_t max_bytes = uint64_t{1} << 30;
+  std::string made_by;  // the key that asked for it, where that is not agent.exporters
 };
 
 struct JfrConfig {
@@ -99,7 +103,12 @@ struct JfrConfig {
   bool recursive = true;
   // direct_export.log_export: as an exporter of kind kOtlpLogs that only these profiles go to.
   bool log_export = false;
-  ExporterConfig log_exporter;
+  ExporterConfig log_exporter = [] {
+    ExporterConfig exporter;
+    exporter.kind = ExporterKind::kOtlpLogs;
+    exporter.endpoint = "http://localhost:4318/v1/logs";
+    return exporter;
+  }();
 };
 
 struct KubernetesConfig {
@@ -127,8 +136,7 @@ struct AgentConfig {
   std::vector<ServiceNameRule> service_names;
   std::map<std::string, std::string> labels;  // added to every profile
   std::vector<std::string> environment;       // variables of processes that may be exported
-  // What `agent.relabel` says, unread, with the lines of the file; null when there is none.
-  std::shared_ptr<const YAML::Node> relabel;
+  std::vector<RelabelRule> relabel;           // of the resource's attributes
   std::vector<ExporterConfig> exporters;
   KubernetesConfig kubernetes;
   AgentLimits limits;

@@ -1,18 +1,15 @@
 #include "cli/server/server_flags.h"
 
 #include <array>
-#include <cstdlib>
-#include <string_view>
 #include <utility>
 
-#include "server/config/config_file.h"
-#include "server/config/settings.h"
+#include "cli/config/configuration.h"
 
 namespace vesta::cli {
 namespace {
 
 // Flags that set one key each.
-constexpr auto kKeys = std::to_array<std::pair<const char*, std::string_view>>({
+constexpr auto kKeys = std::to_array<FlagKey>({
     {"data", "server.data"},
     {"backups", "server.backups"},
     {"http", "server.http"},
@@ -59,19 +56,12 @@ std::vector<Flag> server_run_flags() {
 }
 
 Result<server::ServerConfig> server_config_of(const Arguments& arguments) {
-  server::ServerConfig config;
-  if (arguments.has("config")) {
-    VESTA_TRY(server::apply_config_file(config, arguments.get("config")));
-  }
-  VESTA_TRY(server::apply_environment(config, [](const char* name) { return std::getenv(name); }));
-  for (const auto& [flag, key] : kKeys) {
-    if (!arguments.has(flag)) continue;
-    const Status status = server::apply_setting(config, key, arguments.get(flag));
-    if (!status.ok()) return with_context(status.error(), std::string("--") + flag);
-  }
+  Configuration configuration = configuration_of(arguments, kKeys);
+  VESTA_TRY(configuration.findings.status());
+  server::ServerConfig& config = configuration.server;
   if (arguments.has("multi-tenant")) config.multi_tenant = true;
   if (arguments.has("insecure-no-auth")) config.tokens = server::TokenPolicy::kOff;
-  return config;
+  return std::move(config);
 }
 
 }  // namespace vesta::cli

@@ -7,13 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/labels.h"
 #include "base/result.h"
-#include "ingest/scrape/relabel.h"
-#include "store/selector.h"
-
-namespace YAML {  // NOLINT(readability-identifier-naming): its own name
-class Node;
-}
+#include "config/field.h"
+#include "config/relabel.h"
 
 namespace vesta {
 
@@ -56,13 +53,11 @@ struct ScrapeConfig {
 // What Go serves at /debug/pprof: process_cpu, memory, goroutine, mutex, block.
 std::vector<ScrapeProfile> default_scrape_profiles();
 
-// The list under `scrape_configs`. kUsage with file, line and column for anything that is wrong, an
-// unknown key too. `file_name` is used in errors alone.
-Result<ScrapeConfig> read_scrape_config(const YAML::Node& list, const std::string& file_name);
-// A whole file that has it at its top level.
-Result<ScrapeConfig> parse_scrape_config(const std::string& yaml, const std::string& file_name);
+// The key `scrape_configs`, a list of jobs.
+config::Field scrape_field(ScrapeConfig& config);
 
-// The groups of a file of targets, YAML or JSON: [{"targets": [...], "labels": {...}}].
+// The groups of a file of targets, YAML or JSON: [{"targets": [...], "labels": {...}}]. kUsage with
+// file, line and column for anything that is wrong, an unknown key too.
 Result<std::vector<TargetGroup>> parse_target_file(const std::string& text,
                                                    const std::string& file_name);
 

@@ -1,3 +1,4 @@
+#include "config/yaml.h"
 #include "ingest/scrape/scrape_config.h"
 #include "ingest/scrape/targets.h"
 
@@ -5,9 +6,13 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   (void)vesta::parse_target_file(text, "f");
-  const auto config = vesta::parse_scrape_config(text, "f");
-  if (!config) return 0;
-  for (const vesta::ScrapeJob& job : config->jobs) {
+  const auto document = vesta::config::parse_yaml(text, "f");
+  if (!document) return 0;
+  vesta::ScrapeConfig config;
+  vesta::config::Findings findings;
+  vesta::config::read_document(*document, {vesta::scrape_field(config)}, findings);
+  if (!findings.status().ok()) return 0;
+  for (const vesta::ScrapeJob& job : config.jobs) {
     for (const vesta::TargetGroup& group : job.static_targets) {
       for (const std::string& address : group.targets) {
         vesta::ScrapeTarget target;

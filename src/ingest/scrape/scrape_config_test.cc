@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "config/yaml.h"
 #include "ingest/scrape/targets.h"
 
 namespace vesta {
@@ -38,8 +39,17 @@ constexpr const char* kFull = R"(scrape_configs:
         action: drop
 )";
 
+Result<ScrapeConfig> parse(const std::string& yaml, const std::string& name) {
+  VESTA_ASSIGN(const config::Document document, config::parse_yaml(yaml, name));
+  ScrapeConfig jobs;
+  config::Findings findings;
+  config::read_document(document, {scrape_field(jobs)}, findings);
+  VESTA_TRY(findings.status());
+  return jobs;
+}
+
 TEST(ScrapeConfig, ReadsJobs) {
-  const auto config = parse_scrape_config(kFull, "vesta.yaml");
+  const auto config = parse(kFull, "vesta.yaml");
   ASSERT_TRUE(config.ok()) << config.error().message;
   ASSERT_EQ(config->jobs.size(), 1u);
   const ScrapeJob& job = config->jobs[0];
@@ -60,25 +70,26 @@ TEST(ScrapeConfig, ReadsJobs) {
 
 TEST(ScrapeConfig, ErrorsHaveLinesAndSuggestions) {
   const auto error = [](const std::string& yaml) {
-    const auto config = parse_scrape_config(yaml, "f.yaml");
+    const auto config = parse(yaml, "f.yaml");
     return config ? std::string("none") : config.error().message + "; " + config.error().hint;
   };
   const std::string job = "scrape_configs:\n  - job_name: a\n";
-  EXPECT_THAT(
-      error(job + "    scrape_intervall: 5s\n"),
-      HasSubstr("f.yaml:3:5: there is no key 'scrape_intervall'; did you mean scrape_interval?"));
+  EXPECT_THAT(error(job + "    scrape_intervall: 5s\n"),
+              HasSubstr("f.yaml:3:5: there is no key 'scrape_configs[0].scrape_intervall'; "
+                        "did you mean scrape_configs[0].scrape_interval?"));
   EXPECT_THAT(error(job + "    scrape_interval: soon\n"),
-              HasSubstr("f.yaml:3:22: 'soon' is no time"));
-  EXPECT_THAT(error(job + "    scheme: ftp\n"), HasSubstr("neither http nor https"));
+              HasSubstr("f.yaml:3:22: scrape_configs[0].scrape_interval: 'soon' is not a dur"));
+  EXPECT_THAT(error(job + "    scheme: ftp\n"), HasSubstr("'ftp' is not http or https"));
   EXPECT_THAT(error(job), HasSubstr("without static_configs"));
   EXPECT_THAT(error("scrape_configs:\n  - scheme: http\n"), HasSubstr("without job_name"));
-  EXPECT_THAT(error("scrape_configs: 7\n"), HasSubstr("f.yaml:1:17: scrape_configs is a list"));
+  EXPECT_THAT(error("scrape_configs: 7\n"),
+              HasSubstr("f.yaml:1:17: scrape_configs: this is a list"));
   EXPECT_THAT(error("a: [1\n"), HasSubstr("f.yaml:2"));
-  EXPECT_THAT(error("a: 1\n"), HasSubstr("no scrape_configs"));
+  EXPECT_THAT(error("a: 1\n"), HasSubstr("known keys: scrape_configs"));
   EXPECT_THAT(error(job + "    relabel_configs: [{action: jump}]\n"),
               HasSubstr("no action 'jump'"));
   EXPECT_THAT(error(job + "    relabel_configs: [{regex: '(', target_label: x}]\n"),
-              HasSubstr("f.yaml:3:23: regex"));
+              HasSubstr("f.yaml:3:23: scrape_configs[0].relabel_configs[0]: regex"));
   EXPECT_THAT(error(job + "    static_configs: [{targets: a}]\n"), HasSubstr("is a list"));
   EXPECT_THAT(
       error(std::string(kFull) + "  - job_name: api\n    static_configs: [{targets: [a]}]\n"),

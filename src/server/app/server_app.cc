@@ -16,7 +16,7 @@
 #include "server/access/audit_log.h"
 #include "server/app/server_metrics.h"
 #include "server/app/target_routes.h"
-#include "server/config/settings.h"
+#include "server/config/server_fields.h"
 #include "server/dispatcher.h"
 #include "server/grpc_server.h"
 #include "server/http_server.h"
@@ -79,7 +79,7 @@ struct ServerApp::Running {
   Status start();
   Status open_access();
   Status open_store();
-  Status start_scraping();
+  void start_scraping();
   void add_routes();
   Status listen();
   void observe(const RequestRecord& record);
@@ -166,7 +166,7 @@ Status ServerApp::Running::start() {
   VESTA_TRY(make_data_directory(config.data));
   VESTA_TRY(open_access());
   VESTA_TRY(open_store());
-  VESTA_TRY(start_scraping());
+  start_scraping();
   add_routes();
   VESTA_TRY(listen());
   maintenance = std::thread([this] { maintain(); });
@@ -218,11 +218,8 @@ Status ServerApp::Running::open_store() {
   return {};
 }
 
-Status ServerApp::Running::start_scraping() {
-  if (config.scrape_configs == nullptr) return {};
-  VESTA_ASSIGN(ScrapeConfig jobs, read_scrape_config(*config.scrape_configs, config.file));
-  scraper = std::make_unique<Scraper>(*ingest, std::move(jobs));
-  return {};
+void ServerApp::Running::start_scraping() {
+  if (!config.scrape.jobs.empty()) scraper = std::make_unique<Scraper>(*ingest, config.scrape);
 }
 
 void ServerApp::Running::add_routes() {

@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "server/access/token_store.h"
-#include "server/config/settings.h"
 #include "server/testing/http_client.h"
 #include "server/testing/temporary_folder.h"
 #include "store/memory/memory_engine.h"
@@ -167,7 +166,7 @@ TEST_F(ServerAppTest, NotesReadsInTheAuditLog) {
 }
 
 TEST_F(ServerAppTest, LimitsOfTheTransportAreThoseOfTheConfiguration) {
-  ASSERT_TRUE(apply_setting(config_, "limits.max_body_bytes", "100").ok());
+  config_.limits.max_body_bytes = 100;
   start();
   EXPECT_EQ(connect().request("POST", "/ingest?name=a", "", std::string(200, 'x'))->status, 413);
 }

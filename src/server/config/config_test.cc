@@ -1,11 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <yaml-cpp/yaml.h>
 
 #include <map>
 
-#include "server/config/config_file.h"
-#include "server/config/settings.h"
+#include "config/yaml.h"
+#include "server/config/server_fields.h"
 
 namespace vesta::server {
 namespace {
@@ -13,10 +12,17 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
+Status apply(ServerConfig& config, std::string_view text) {
+  VESTA_ASSIGN(const config::Document document, config::parse_yaml(text, "vesta.yaml"));
+  config::Findings findings;
+  config::read_document(document, server_fields(config), findings);
+  return findings.status();
+}
+
 // The error, or "".
 std::string problem_with(std::string_view text) {
   ServerConfig config;
-  const Status status = apply_config_text(config, text, "vesta.yaml");
+  const Status status = apply(config, text);
   if (status.ok()) return "";
   EXPECT_EQ(status.error().code, ErrorCode::kUsage);
   return status.error().message + "; " + status.error().hint;
@@ -52,11 +58,12 @@ query: {memory: 64MiB, timeout: 10s, max_nodes: 1000}
 log: {level: warning, format: json}
 scrape_configs:
   - job_name: go
+    static_configs: [{targets: ['127.0.0.1:6060']}]
 )";
 
 TEST(ConfigFile, SetsEverything) {
   ServerConfig config;
-  const Status status = apply_config_text(config, kFull, "vesta.yaml");
+  const Status status = apply(config, kFull);
   ASSERT_TRUE(status.ok()) << status.error().message;
   EXPECT_EQ(config.http, "127.0.0.1:0");
   EXPECT_EQ(config.grpc, "");
@@ -79,8 +86,8 @@ TEST(ConfigFile, SetsEverything) {
   EXPECT_EQ(config.retention.max_bytes, uint64_t{10} << 30);
   EXPECT_EQ(config.query_timeout_ns, 10'000'000'000);
   EXPECT_EQ(config.log_format, LogFormat::kJson);
-  ASSERT_NE(config.scrape_configs, nullptr);
-  EXPECT_EQ((*config.scrape_configs)[0]["job_name"].Scalar(), "go");
+  ASSERT_EQ(config.scrape.jobs.size(), 1U);
+  EXPECT_EQ(config.scrape.jobs[0].name, "go");
   EXPECT_TRUE(check_config(config).ok());
 }
 
@@ -102,7 +109,7 @@ TEST(ConfigFile, ErrorsNameThePlace) {
   EXPECT_THAT(problem_with("query:\n  memory: [1]\n"), StartsWith("vesta.yaml:2:11:"));
   EXPECT_THAT(problem_with("server: {http: nonsense}\n"), StartsWith("vesta.yaml:1:"));
   EXPECT_THAT(problem_with("log: {level: loud}\n"), HasSubstr("debug, info, warning or error"));
-  EXPECT_THAT(problem_with("a: 1\na: 2\n"), HasSubstr("there is no key"));
+  EXPECT_THAT(problem_with("a: 1\na: 2\n"), HasSubstr("'a' is there twice"));
   EXPECT_THAT(problem_with("multi_tenant: true\nmulti_tenant: true\n"), HasSubstr("there twice"));
   EXPECT_THAT(problem_with("server: [1, 2]\n"), HasSubstr("has keys below it"));
   EXPECT_THAT(problem_with("- 1\n"), HasSubstr("no list of keys"));
@@ -114,7 +121,7 @@ TEST(ConfigFile, ErrorsNameThePlace) {
 
 TEST(Settings, EnvironmentStandsAboveTheFile) {
   ServerConfig config;
-  ASSERT_TRUE(apply_config_text(config, kFull, "f").ok());
+  ASSERT_TRUE(apply(config, kFull).ok());
   const std::map<std::string, std::string> environment = {{"VESTA_SERVER_HTTP", "127.0.0.1:1"},
                                                           {"VESTA_MULTI_TENANT", "off"},
                                                           {"VESTA_LIMITS_MAX_SAMPLES", "7"}};
@@ -122,15 +129,18 @@ TEST(Settings, EnvironmentStandsAboveTheFile) {
     const auto found = environment.find(name);
     return found == environment.end() ? nullptr : found->second.c_str();
   };
-  ASSERT_TRUE(apply_environment(config, get).ok());
+  config::Findings findings;
+  read_environment(get, server_fields(config), findings);
+  ASSERT_TRUE(findings.status().ok());
   EXPECT_EQ(config.http, "127.0.0.1:1");
   EXPECT_FALSE(config.multi_tenant);
   EXPECT_EQ(config.limits.max_samples, 7U);
-  const Status bad = apply_environment(config, [](const char* name) {
-    return name == std::string("VESTA_QUERY_MEMORY") ? "x" : nullptr;
-  });
-  ASSERT_FALSE(bad.ok());
-  EXPECT_THAT(bad.error().message, StartsWith("VESTA_QUERY_MEMORY: "));
+  EXPECT_EQ(findings.origin_of("multi_tenant").text(), "VESTA_MULTI_TENANT");
+  read_environment(
+      [](const char* name) { return name == std::string("VESTA_QUERY_MEMORY") ? "x" : nullptr; },
+      server_fields(config), findings);
+  ASSERT_FALSE(findings.status().ok());
+  EXPECT_THAT(findings.status().error().message, StartsWith("VESTA_QUERY_MEMORY: 'x' is not"));
 }
 
 TEST(Settings, HoldTogether) {

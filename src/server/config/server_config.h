@@ -4,18 +4,13 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "base/log.h"
 #include "ingest/limits.h"
+#include "ingest/scrape/scrape_config.h"
 #include "server/http_server.h"
 #include "store/engine.h"
-
-namespace YAML {  // NOLINT(readability-identifier-naming): its own name
-class Node;
-}
 
 namespace vesta::server {
 
@@ -54,9 +49,7 @@ struct ServerConfig {
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
 
-  std::string file;  // the settings came from; empty = no file
-  // What `scrape_configs` says, unread, with the lines of the file; null when there is none.
-  std::shared_ptr<const YAML::Node> scrape_configs;
+  ScrapeConfig scrape;
 };
 
 }  // namespace vesta::server

@@ -1,4 +1,4 @@
-#include "ingest/scrape/relabel.h"
+#include "config/relabel.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "ingest/scrape/relabel.h"
+#include "config/relabel.h"
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/suggest.h"
-#include "ingest/series_labels.h"
 
 namespace vesta {
 namespace {
@@ -127,6 +126,12 @@ Result<RelabelAction> parse_relabel_action(std::string_view word) {
                             : fmt::format("did you mean {}?", near)};
 }
 
+std::string_view relabel_action_name(RelabelAction action) {
+  const auto found =
+      std::ranges::find(kActions, action, [](const auto& known) { return known.second; });
+  return found == kActions.end() ? std::string_view() : found->first;
+}
+
 Result<RelabelRule> RelabelRule::make(RelabelSpec spec) {
   using enum RelabelAction;
   const auto lacks = [](std::string_view what) {
@@ -153,6 +158,7 @@ Result<RelabelRule> RelabelRule::make(RelabelSpec spec) {
 
 bool RelabelRule::apply(Labels& labels) const {
   using enum RelabelAction;
+  if (regex_ == nullptr) return true;
   std::string source;
   for (size_t i = 0; i < spec_.source_labels.size(); ++i) {
     if (i > 0) source += spec_.separator;

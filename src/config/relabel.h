@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/labels.h"
 #include "base/result.h"
-#include "store/selector.h"
 
 namespace re2 {
 class RE2;
@@ -32,6 +32,7 @@ enum class RelabelAction : uint8_t {
 };
 // kUsage with the known words for one that is none.
 Result<RelabelAction> parse_relabel_action(std::string_view word);
+std::string_view relabel_action_name(RelabelAction action);
 
 struct RelabelSpec {
   RelabelAction action = RelabelAction::kReplace;
@@ -45,11 +46,14 @@ struct RelabelSpec {
 
 class RelabelRule {
  public:
+  // Does nothing until one that was made takes its place.
+  RelabelRule() = default;
   // kUsage for an expression that RE2 does not know, or an action that lacks what it needs.
   static Result<RelabelRule> make(RelabelSpec spec);
 
   // False when the target is to be dropped.
   bool apply(Labels& labels) const;
+  const RelabelSpec& spec() const { return spec_; }
 
  private:
   RelabelSpec spec_;

@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/common_flags.h"
+#include "cli/config/configuration.h"
+#include "config/show.h"
+
+namespace vesta::cli {
+namespace {
+
+void tell(Console& console, std::string_view kind, const std::vector<config::Finding>& findings) {
+  for (const config::Finding& finding : findings) {
+    console.note(fmt::format("{}: {}", kind, finding.error.message));
+    if (!finding.error.hint.empty()) console.note(fmt::format("  hint: {}", finding.error.hint));
+  }
+}
+
+std::string counted(size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+// Everything that was found, and an error when something is wrong.
+Status report(const config::Findings& findings, const std::string& name, Console& console) {
+  tell(console, "warning", findings.warnings);
+  tell(console, "error", findings.errors);
+  if (findings.errors.empty()) return {};
+  return Error{ErrorCode::kUsage,
+               fmt::format("{} has {}", name, counted(findings.errors.size(), "error")),
+               {}};
+}
+
+Result<int> check(const std::string& path, Console& console) {
+  Configuration configuration;
+  read_configuration_file(configuration, path);
+  check_roles(configuration);
+  VESTA_TRY(report(configuration.findings, path, console));
+  const size_t warnings = configuration.findings.warnings.size();
+  VESTA_TRY(console.print(
+      fmt::format("{} is right{}\n", path,
+                  warnings == 0 ? "" : fmt::format(", with {}", counted(warnings, "warning")))));
+  return kOk;
+}
+
+Result<int> show(const Arguments& arguments, Console& console) {
+  Configuration configuration = configuration_of(arguments, {});
+  check_roles(configuration);
+  VESTA_TRY(report(configuration.findings, "the configuration", console));
+  const config::Node tree = config::show_fields(configuration_fields(configuration));
+  const config::Origins& origins = configuration.findings.origins;
+  VESTA_TRY(console.print(arguments.get("output") == "json" ? config::show_json(tree, origins)
+                                                            : config::show_yaml(tree, origins)));
+  return kOk;
+}
+
+Result<int> run(const Arguments& arguments, Console& console) {
+  const std::vector<std::string>& words = arguments.positional;
+  if (words[0] == "check") {
+    if (words.size() == 2 && !arguments.has("config")) return check(words[1], console);
+    return Error{ErrorCode::kUsage, "which file?", "vesta config check FILE"};
+  }
+  if (words[0] != "show") {
+    return Error{ErrorCode::kUsage,
+                 fmt::format("'{}' is nothing to do with a configuration", words[0]),
+                 "use check or show"};
+  }
+  if (words.size() == 1) return show(arguments, console);
+  return Error{ErrorCode::kUsage, fmt::format("'{}' is one too many", words[1]),
+               "vesta config show --config FILE"};
+}
+
+}  // namespace
+
+Command config_command() {
+  Command c;
+  c.name = "config";
+  c.summary = "Check a configuration file, show what is in force";
+  c.arguments = "check FILE | show";
+  c.description =
+      "One YAML file serves every role: agent, server, and both together. `check` reads one as "
+      "they "
+      "would and names everything that is wrong with it, with line, column and the nearest key; it "
+      "exits with 2 if there is anything, and warns of keys that have no effect yet. `show` prints "
+      "every setting in force and where it came from: the default, the file, or the environment "
+      "(agent.profiling.sample_rate is VESTA_AGENT_PROFILING_SAMPLE_RATE). Secrets are shown as "
+      "***.";
+  c.examples = {"vesta config check /etc/vesta.yaml", "vesta config show",
+                "vesta config show --config /etc/vesta.yaml -o json"};
+  c.min_arguments = 1;
+  c.max_arguments = 2;
+  c.flags = with_flags({{"config", 'c', "FILE", "configuration in YAML, for show"},
+                        {"output", 'o', "FORMAT", "yaml (default) or json", {"yaml", "json"}}},
+                       {});
+  c.run = run;
+  return c;
+}
+
+}  // namespace vesta::cli

@@ -220,11 +220,22 @@ std::vector<std::string> keys_of(const Fields& fields) {
   return keys;
 }
 
+Field shown_if_set(Field field) {
+  field.show = [show = std::move(field.show)] {
+    Node node = show();
+    const bool is_set = !node.is_word() || (!node.word.empty() && node.word != "0");
+    return is_set ? node : Node();
+  };
+  return field;
+}
+
 Node show_fields(const Fields& fields) {
   Node root;
   root.kind = Node::Kind::kMap;
   for (const Field& field : fields) {
     if (!field.show || !field.alias_of.empty()) continue;
+    Node value = field.show();
+    if (value.is_nothing()) continue;
     Node* at = &root;
     std::string_view rest = field.key;
     while (!rest.empty()) {
@@ -232,7 +243,7 @@ Node show_fields(const Fields& fields) {
       at = &at->below(rest.substr(0, dot));
       rest.remove_prefix(std::min(rest.size(), dot + 1));
     }
-    *at = field.show();
+    *at = std::move(value);
   }
   return root;
 }

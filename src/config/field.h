@@ -73,6 +73,8 @@ void read_flag(const std::string& flag, std::string_view key, const std::string&
 
 // All keys, with those inside of lists and maps: "agent.exporters[].type", "agent.labels.*".
 std::vector<std::string> keys_of(const Fields& fields);
+// Not shown while it has no value: an empty text, 0.
+Field shown_if_set(Field field);
 // What is in force, as a tree.
 Node show_fields(const Fields& fields);
 

@@ -46,6 +46,11 @@ struct Rule {
 
 }  // namespace
 
+Status check_label_name(std::string_view name) {
+  if (is_label_name(name)) return {};
+  return Error{ErrorCode::kUsage, "not a name for a label", {}};
+}
+
 std::vector<std::string> RelabelRules::below() const {
   return groups<RelabelSpec>(fields_of).below();
 }

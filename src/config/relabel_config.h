@@ -2,12 +2,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "config/field.h"
 #include "config/relabel.h"
 
 namespace vesta::config {
+
+// kUsage unless it can be the name of a label; for the keys of MapOf.
+Status check_label_name(std::string_view name);
 
 // A type for field(): the value of `relabel_configs`.
 struct RelabelRules {

@@ -26,26 +26,31 @@ bool is_leaf(const Node& node) {
   return std::ranges::all_of(node.items, [](const Node& item) { return item.is_word(); });
 }
 
-// Words that YAML would take for something else are quoted.
-std::string yaml_word(const Node& node) {
-  if (!node.is_text) return node.word;
-  const auto is_plain = [](char c) {
+// Whether YAML takes the word for what it is.
+bool is_plain_word(const std::string& word) {
+  const auto fits = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '/' || c == '.' || c == '-' || c == '%';
   };
-  const std::string& word = node.word;
-  const bool plain = !word.empty() && std::ranges::all_of(word, is_plain) && word[0] != '-' &&
-                     word[0] != '%' && word[0] != '.';
   static constexpr auto kSpecial = std::to_array<std::string_view>(
       {"null", "true", "false", "yes", "no", "on", "off", "y", "n"});
   const bool is_special = std::ranges::any_of(kSpecial, [&](std::string_view special) {
     return std::ranges::equal(word, special, {}, ::tolower);
   });
-  return plain && !is_special ? word : json_quote(word);
+  return !word.empty() && std::ranges::all_of(word, fits) && word[0] != '-' && word[0] != '%' &&
+         word[0] != '.' && !is_special;
 }
 
+std::string yaml_word(const Node& node) {
+  return !node.is_text || is_plain_word(node.word) ? node.word : json_quote(node.word);
+}
+
+// Escapes could make a key longer than YAML allows.
 std::string yaml_key(const std::string& key) {
-  return yaml_word(Node::of_word(key));
+  if (is_plain_word(key)) return key;
+  std::string out = "'";
+  for (const char c : key) out.append(c == '\'' ? 2 : 1, c);
+  return out + "'";
 }
 
 std::string yaml_leaf(const Node& node) {

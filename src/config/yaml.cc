@@ -23,6 +23,9 @@ constexpr size_t kMaxDepth = 64;
 // An alias stands for all that is behind its anchor: a few lines can mean gigabytes.
 constexpr size_t kMaxNodes = 200'000;
 constexpr size_t kMaxWordBytes = size_t{16} << 20;
+// Longer than what Kubernetes allows for a label's name, and short enough to be written as
+// KEY: VALUE, which YAML allows up to 1024 bytes.
+constexpr size_t kMaxKeyBytes = 400;
 
 // Carries an error out of yaml-cpp's parser; caught in parse_yaml().
 struct Refusal {
@@ -167,7 +170,12 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void take_key(Open& level, const Node& node) const {
-    if (!node.is_word()) refuse(node.at, "a key must be a word");
+    const bool has_control = std::ranges::any_of(
+        node.word, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+    if (!node.is_word() || has_control || node.word.size() > kMaxKeyBytes) {
+      refuse(node.at, "a key must be a word",
+             fmt::format("up to {} bytes in one line", kMaxKeyBytes));
+    }
     const auto [earlier, is_new] = level.lines.emplace(node.word, node.at.line);
     if (!is_new) {
       refuse(node.at, fmt::format("'{}' is there twice", shown(node.word)),

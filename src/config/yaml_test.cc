@@ -49,6 +49,8 @@ TEST(Yaml, RefusesWhatIsNoConfiguration) {
   EXPECT_THAT(problem_with("a: {\n"), StartsWith("f.yaml:"));
   EXPECT_THAT(problem_with("a: \"x"), HasSubstr("not YAML"));
   EXPECT_THAT(problem_with("[a]: 1\n"), HasSubstr("a key must be a word"));
+  EXPECT_THAT(problem_with("\"a\\nb\": 1\n"), HasSubstr("a key must be a word"));
+  EXPECT_THAT(problem_with("? " + std::string(500, 'x') + "\n: 1\n"), HasSubstr("up to 400 bytes"));
   EXPECT_THAT(problem_with("a: !python/object x\n"), HasSubstr("tag"));
   EXPECT_THAT(problem_with("a: 1\n---\nb: 1\n"), HasSubstr("second document"));
   EXPECT_THAT(problem_with("a: *b\n"), HasSubstr("not YAML"));

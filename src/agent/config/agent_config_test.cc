@@ -5,6 +5,7 @@
 #include <set>
 
 #include "agent/config/agent_fields.h"
+#include "config/show.h"
 #include "config/yaml.h"
 
 namespace vesta::agent {
@@ -150,7 +151,8 @@ TEST(AgentConfig, RangesAreChecked) {
   for (const char* bad :
        {"limits: {cpu: 0}", "limits: {min_rate: 200}", "limits: {memory: 1MB}", "metrics: nowhere",
         "metrics: '1.2.3.4:99999'", "environment: ['A B']", "labels: {'': x}",
-        "targets: {include: [{}]}", "targets: {include: [{pid: 0}]}", "service_names: [{name: a}]",
+        "targets: {include: [{}]}", "targets: {include: [{pod_labels: {}}]}",
+        "targets: {include: [{pid: 0}]}", "service_names: [{name: a}]",
         "kubernetes: {api_server: somewhere}", "relabel: [{regex: '('}]", "relabel: {}"}) {
     EXPECT_THAT(problem_with(std::string("agent: {") + bad + "}"), StartsWith("f:1:")) << bad;
   }
@@ -202,6 +204,18 @@ TEST(AgentConfig, VariablesHaveOneMeaningEach) {
     EXPECT_TRUE(names.insert(config::environment_name(field.key)).second) << field.key;
   }
   EXPECT_TRUE(names.contains("VESTA_AGENT_PROFILING_SAMPLE_RATE"));
+}
+
+// Found by the fuzzer: conditions that were not given were shown as empty ones.
+TEST(AgentConfig, WhatIsShownLoadsAgain) {
+  AgentConfig config;
+  ASSERT_TRUE(read(config, kFull).status().ok());
+  const config::Node tree = config::show_fields(agent_fields(config));
+  const std::string yaml = config::show_yaml(tree, {});
+  AgentConfig again;
+  const config::Findings findings = read(again, yaml);
+  ASSERT_TRUE(findings.status().ok()) << findings.status().error().message << yaml;
+  EXPECT_EQ(config::show_yaml(config::show_fields(agent_fields(again)), {}), yaml);
 }
 
 TEST(AgentConfig, ShowsNoSecrets) {

@@ -30,10 +30,6 @@ using config::Text;
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kHour = 3600 * kSecond;
 
-Status check_label_name(std::string_view name) {
-  return is_label_name(name) ? Status() : Error{ErrorCode::kUsage, "not a name for a label", {}};
-}
-
 // The name of an environment variable.
 struct VariableName {
   static constexpr bool kIsText = true;
@@ -108,7 +104,7 @@ Fields fields_without_effect() {
 // over it.
 Fields agent_fields(AgentConfig& c) {
   ProfilingConfig& p = c.profiling;
-  const MapOf<Text> labels = {{}, check_label_name};
+  const MapOf<Text> labels = {{}, config::check_label_name};
   Fields fields = {
       field("agent.state", Text(), c.state),
       field("agent.metrics", Listen(), c.metrics),

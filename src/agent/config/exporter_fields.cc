@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace vesta::agent {
 namespace {
@@ -72,7 +73,7 @@ Fields fields_of(ExporterConfig& e) {
       field("name", Text(), e.name),
       field("endpoint", Text{false}, e.endpoint),
       field("headers", config::MapOf<HeaderValue>{{}, check_header_name}, e.headers),
-      field("headers_file", Text{false}, e.headers_file),
+      shown_if_set(field("headers_file", Text{false}, e.headers_file)),
       field("tls.ca", Text(), e.tls.ca_file),
       field("tls.cert", Text(), e.tls.cert_file),
       field("tls.key", Text(), e.tls.key_file),
@@ -152,17 +153,20 @@ config::Position place_of(const Node& node, std::string_view key) {
   return found == node.members.end() ? node.at : found->at;
 }
 
-// Keys of one type that another has no use for.
+// Keys of other types, which this one has no use for.
+bool is_foreign(std::string_view key, ExporterKind kind) {
+  static constexpr auto kOfFiles =
+      std::to_array<std::string_view>({"directory", "max_files", "max_bytes"});
+  static constexpr auto kOfAll = std::to_array<std::string_view>({"type", "name"});
+  if (std::ranges::find(kOfAll, key) != kOfAll.end()) return false;
+  const bool is_of_files = std::ranges::find(kOfFiles, key) != kOfFiles.end();
+  return is_of_files != (kind == ExporterKind::kFiles);
+}
+
 void check_keys_of_type(Reader& reader, const Node& node, const std::string& path,
                         const ExporterConfig& e) {
-  const bool is_files = e.kind == ExporterKind::kFiles;
-  const std::vector<std::string_view> foreign =
-      is_files ? std::vector<std::string_view>{"endpoint", "headers",        "headers_file",
-                                               "tls",      "compression",    "timeout",
-                                               "queue",    "upload_interval"}
-               : std::vector<std::string_view>{"directory", "max_files", "max_bytes"};
   for (const config::Member& member : node.members) {
-    if (std::ranges::find(foreign, member.key) == foreign.end()) continue;
+    if (!is_foreign(member.key, e.kind)) continue;
     reader.fail(member.at, fmt::format("{}.{}", path, member.key),
                 fmt::format("an exporter of type {} has no such key", exporter_kind_name(e.kind)),
                 member.key == "max_bytes" ? "did you mean queue.max_bytes?" : "");
@@ -243,10 +247,16 @@ void ExporterList::read(Reader& reader, const Node& node, const std::string& pat
 }
 
 Node ExporterList::show(const std::vector<ExporterConfig>& exporters) const {
-  std::vector<ExporterConfig> own;
-  std::ranges::copy_if(exporters, std::back_inserter(own),
-                       [](const ExporterConfig& exporter) { return exporter.made_by.empty(); });
-  return kExporters.show(own);
+  std::vector<Node> shown;
+  for (const ExporterConfig& exporter : exporters) {
+    if (!exporter.made_by.empty()) continue;
+    Node node = kExporters.group.show(exporter);
+    std::erase_if(node.members, [&](const config::Member& member) {
+      return is_foreign(member.key, exporter.kind);
+    });
+    shown.push_back(std::move(node));
+  }
+  return Node::of_list(std::move(shown));
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> parse_headers(std::string_view text) {

@@ -14,18 +14,21 @@ using config::Text;
 constexpr uint64_t kMaxPid = uint64_t{1} << 22;
 
 Fields fields_of(TargetRule& rule) {
-  return {field("pid", Count{1, kMaxPid}, rule.pid),
-          field("executable", Text{false}, rule.executable),
-          field("comm", Text{false}, rule.comm),
-          field("service", Text{false}, rule.service),
-          field("container", Text{false}, rule.container),
-          field("namespace", Text{false}, rule.k8s_namespace),
-          field("pod", Text{false}, rule.pod),
+  return {shown_if_set(field("pid", Count{1, kMaxPid}, rule.pid)),
+          shown_if_set(field("executable", Text{false}, rule.executable)),
+          shown_if_set(field("comm", Text{false}, rule.comm)),
+          shown_if_set(field("service", Text{false}, rule.service)),
+          shown_if_set(field("container", Text{false}, rule.container)),
+          shown_if_set(field("namespace", Text{false}, rule.k8s_namespace)),
+          shown_if_set(field("pod", Text{false}, rule.pod)),
           field("pod_labels", config::MapOf<Text>(), rule.pod_labels)};
 }
 
-void check_rule(Reader& reader, const Node& node, const std::string& path, TargetRule& /*rule*/) {
-  if (node.members.empty()) {
+void check_rule(Reader& reader, const Node& node, const std::string& path, TargetRule& rule) {
+  // The only condition that can be given and still be none.
+  const bool has_labels = !rule.pod_labels.empty();
+  const size_t conditions = node.members.size() - (node.find("pod_labels") != nullptr ? 1 : 0);
+  if (conditions == 0 && !has_labels) {
     reader.fail(node.at, path, "a rule without conditions would match every process",
                 "say what a process must be like, such as executable: nginx");
   }

@@ -22,13 +22,9 @@ constexpr size_t kMaxTargets = 100'000;
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr config::Duration kSpan = {kSecond, 86'400 * kSecond};
 
-Status check_label_name(std::string_view name) {
-  return is_label_name(name) ? Status() : Error{ErrorCode::kUsage, "not a name for a label", {}};
-}
-
 // Labels are sorted, which a map of text need not be.
 struct LabelMap {
-  config::MapOf<config::Text> map = {{}, check_label_name};
+  config::MapOf<config::Text> map = {{}, config::check_label_name};
 
   std::string name() const { return map.name(); }
   std::vector<std::string> below() const { return map.below(); }

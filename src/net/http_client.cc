@@ -83,6 +83,18 @@ void set_body(CURL* curl, const HttpCall& call) {
   curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(call.body.size()));
 }
 
+void set_tls(CURL* curl, const HttpCall& call) {
+  if (!call.ca_file.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, call.ca_file.c_str());
+  if (!call.cert_file.empty()) {
+    curl_easy_setopt(curl, CURLOPT_SSLCERT, call.cert_file.c_str());
+    curl_easy_setopt(curl, CURLOPT_SSLKEY, call.key_file.c_str());
+  }
+  if (call.skip_verify) {
+    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
+    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
+  }
+}
+
 }  // namespace
 
 std::string_view HttpAnswer::header(std::string_view name) const {
@@ -92,13 +104,23 @@ std::string_view HttpAnswer::header(std::string_view name) const {
   return {};
 }
 
-Result<HttpAnswer> http_call(const HttpCall& call) {
+HttpConnection::HttpConnection() {
   static const CURLcode kGlobal = curl_global_init(CURL_GLOBAL_DEFAULT);
-  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> owner(curl_easy_init(),
-                                                                  &curl_easy_cleanup);
-  CURL* const curl = owner.get();
-  if (kGlobal != CURLE_OK || curl == nullptr)
-    return Error{ErrorCode::kIo, "cannot start the HTTP client", ""};
+  curl_ = kGlobal == CURLE_OK ? curl_easy_init() : nullptr;
+}
+
+HttpConnection::~HttpConnection() {
+  curl_easy_cleanup(curl_);
+}
+
+Result<HttpAnswer> http_call(const HttpCall& call) {
+  return HttpConnection().call(call);
+}
+
+Result<HttpAnswer> HttpConnection::call(const HttpCall& call) {
+  CURL* const curl = curl_;
+  if (curl == nullptr) return Error{ErrorCode::kIo, "cannot start the HTTP client", ""};
+  curl_easy_reset(curl);  // options only; connections stay
   Receiver receiver;
   receiver.max_bytes = call.max_bytes;
   const HeaderList headers = header_list(call);
@@ -116,7 +138,7 @@ Result<HttpAnswer> http_call(const HttpCall& call) {
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
-  if (!call.ca_file.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, call.ca_file.c_str());
+  set_tls(curl, call);
   set_body(curl, call);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &receive);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &receiver);
@@ -128,6 +150,7 @@ Result<HttpAnswer> http_call(const HttpCall& call) {
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &call);
   }
   const CURLcode code = curl_easy_perform(curl);
+  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);  // the handle may outlive `reason`
   if (receiver.too_large) {
     return Error{ErrorCode::kLimit,
                  fmt::format("the answer is larger than the limit of {} bytes", call.max_bytes),

@@ -1,4 +1,5 @@
-// One HTTP request, bounded in size and time. Plain function over libcurl; thread-safe.
+// HTTP requests, bounded in size and time. Plain function over libcurl, thread-safe; and an object
+// that keeps its connection, for one thread.
 #pragma once
 
 #include <chrono>
@@ -25,6 +26,9 @@ struct HttpCall {
   // Asked a few times a second; the transfer ends with kUnavailable once it is true.
   std::function<bool()> is_cancelled = {};
   std::string ca_file;  // in place of the system's; empty = the system's
+  std::string cert_file;  // with key_file: shown to the other side, PEM
+  std::string key_file;
+  bool skip_verify = false;  // talks to whoever answers
 };
 
 struct HttpAnswer {
@@ -38,6 +42,21 @@ struct HttpAnswer {
 
 // Any answer, whatever its status. kIo when there is none.
 Result<HttpAnswer> http_call(const HttpCall& call);
+
+// The same for many calls to one place: the connection, and the TLS session with it, is kept from
+// call to call where the other side lets it. One thread at a time.
+class HttpConnection {
+ public:
+  HttpConnection();
+  ~HttpConnection();
+  HttpConnection(const HttpConnection&) = delete;
+  HttpConnection& operator=(const HttpConnection&) = delete;
+
+  Result<HttpAnswer> call(const HttpCall& call);
+
+ private:
+  void* curl_;  // null when the library cannot start
+};
 
 // "a b" → "a%20b"
 std::string percent_encode(std::string_view text);

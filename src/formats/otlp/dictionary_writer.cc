@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/utf8.h"
 #include "formats/otlp/conventions.h"
 
 namespace vesta::otlp {
@@ -32,7 +33,11 @@ void write_table(WireWriter& out, uint32_t field, const StringTable& table) {
 
 std::string text_value(std::string_view text) {
   WireWriter value;
-  value.always_bytes(1, text);
+  if (is_valid_utf8(text)) {
+    value.always_bytes(1, text);
+  } else {
+    value.always_bytes(1, replace_invalid_utf8(text));
+  }
   return value.take();
 }
 
@@ -58,20 +63,22 @@ std::string array_value(std::span<const std::string> values) {
 
 std::vector<KeyedValue> group_by_key(const Dictionary& dictionary, std::span<const Label> labels) {
   std::vector<Label> sorted(labels.begin(), labels.end());
-  // Texts before numbers of each unit: one attribute has one unit.
-  const auto group_order = [](const Label& l) { return std::tuple(l.key, l.unit); };
-  std::ranges::stable_sort(sorted, {}, group_order);
+  // Texts before numbers of each unit.
+  std::ranges::stable_sort(sorted, {}, [](const Label& l) { return std::tuple(l.key, l.unit); });
   std::vector<KeyedValue> out;
   std::vector<std::string> values;
   for (size_t i = 0; i < sorted.size();) {
-    const Label& first = sorted[i];
+    const size_t begin = i;
     values.clear();
-    for (; i < sorted.size() && group_order(sorted[i]) == group_order(first); ++i) {
+    for (; i < sorted.size() && sorted[i].key == sorted[begin].key; ++i) {
       values.push_back(sorted[i].kind == LabelKind::kNumber
                            ? int_value(sorted[i].number)
                            : text_value(dictionary.string(sorted[i].text)));
     }
-    out.push_back({first.key, first.unit, values.size() == 1 ? values[0] : array_value(values)});
+    // One attribute has one unit; values of several units under one key have none.
+    const bool is_one_unit = sorted[begin].unit == sorted[i - 1].unit;
+    out.push_back({sorted[begin].key, is_one_unit ? sorted[begin].unit : StringId(),
+                   values.size() == 1 ? values[0] : array_value(values)});
   }
   return out;
 }
@@ -84,6 +91,11 @@ DictionaryWriter::DictionaryWriter(const Dictionary& source)
       function_map_(source.functions.size(), kUnknown),
       stack_map_(source.stacks.size(), kUnknown),
       list_map_(source.label_sets.size(), kUnknown) {}
+
+uint32_t DictionaryWriter::string(std::string_view text) {
+  if (is_valid_utf8(text)) return strings_.intern(text).value;
+  return strings_.intern(replace_invalid_utf8(text)).value;
+}
 
 uint32_t DictionaryWriter::string(StringId id) {
   uint32_t& known = string_map_[id.index()];

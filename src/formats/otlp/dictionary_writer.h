@@ -46,7 +46,7 @@ class DictionaryWriter {
   WireWriter finish() const;
 
  private:
-  uint32_t string(std::string_view text) { return strings_.intern(text).value; }
+  uint32_t string(std::string_view text);
   uint32_t function(FunctionId id);
   uint32_t mapping(MappingId id);
   uint32_t location(LocationId id);

@@ -5,6 +5,7 @@
 
 #include "base/id_index.h"
 #include "base/table_hash.h"
+#include "base/utf8.h"
 #include "formats/otlp/conventions.h"
 #include "formats/otlp/dictionary_writer.h"
 #include "formats/otlp/json_mapping.h"
@@ -36,11 +37,12 @@ struct ResourceBytes {
 
 class BatchWriter {
  public:
-  explicit BatchWriter(const ProfileBatch& batch)
-      : batch_(batch), source_(batch.dictionary), dictionary_(batch.dictionary) {}
+  BatchWriter(const Dictionary& dictionary, std::span<const Profile> profiles,
+              const OtlpWriteOptions& options)
+      : profiles_(profiles), options_(options), source_(dictionary), dictionary_(dictionary) {}
 
   std::string write() {
-    for (const Profile& profile : batch_.profiles) add(profile);
+    for (const Profile& profile : profiles_) add(profile);
     WireWriter out;
     for (const ResourceBytes& resource : resources_) {
       WireWriter message;
@@ -84,7 +86,7 @@ class BatchWriter {
   static void write_key_value(WireWriter& out, uint32_t field, std::string_view name,
                               const std::string& value) {
     WireWriter pair;
-    pair.bytes(1, name);
+    pair.bytes(1, replace_invalid_utf8(name));
     pair.always_bytes(2, value);
     out.message(field, pair);
   }
@@ -109,8 +111,10 @@ class BatchWriter {
     }
     for (const KeyedValue& item : group_by_key(source_, rest))
       write_key_value(resource, 1, source_.string(item.key), item.value);
-    scope.bytes(1, source_.string(scope_name));
-    scope.bytes(2, source_.string(scope_version));
+    scope.bytes(1, scope_name ? replace_invalid_utf8(source_.string(scope_name))
+                              : options_.scope_name);
+    const std::string version = replace_invalid_utf8(source_.string(scope_version));
+    scope.bytes(2, scope_name || scope_version ? version : options_.scope_version);
     for (const KeyedValue& item : group_by_key(source_, of_scope)) {
       write_key_value(scope, 3, source_.string(item.key).substr(key::kScopeAttributePrefix.size()),
                       item.value);
@@ -235,7 +239,8 @@ class BatchWriter {
     }
   }
 
-  const ProfileBatch& batch_;
+  std::span<const Profile> profiles_;
+  const OtlpWriteOptions& options_;
   const Dictionary& source_;
   DictionaryWriter dictionary_;
   std::vector<ResourceBytes> resources_;
@@ -245,7 +250,12 @@ class BatchWriter {
 }  // namespace otlp
 
 std::string write_otlp(const ProfileBatch& batch) {
-  return otlp::BatchWriter(batch).write();
+  return write_otlp(batch.dictionary, batch.profiles);
+}
+
+std::string write_otlp(const Dictionary& dictionary, std::span<const Profile> profiles,
+                       const OtlpWriteOptions& options) {
+  return otlp::BatchWriter(dictionary, profiles, options).write();
 }
 
 std::string write_otlp_json(const ProfileBatch& batch) {

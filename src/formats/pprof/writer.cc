@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/utf8.h"
 #include "formats/pprof/fields.h"
 #include "formats/protobuf/wire.h"
 
@@ -56,7 +57,13 @@ class Strings {
   }
   void write(WireWriter& out) const {
     out.always_bytes(profile::kStringTable, {});
-    for (const std::string_view text : texts_) out.always_bytes(profile::kStringTable, text);
+    for (const std::string_view text : texts_) {
+      if (is_valid_utf8(text)) {
+        out.always_bytes(profile::kStringTable, text);
+      } else {
+        out.always_bytes(profile::kStringTable, replace_invalid_utf8(text));
+      }
+    }
   }
 
  private:
@@ -76,9 +83,9 @@ std::string to_hex(const std::array<uint8_t, N>& bytes) {
 
 class Writer {
  public:
-  explicit Writer(const ProfileBatch& batch)
-      : dictionary_(batch.dictionary),
-        profile_(batch.profiles.front()),
+  Writer(const Dictionary& dictionary, const Profile& profile)
+      : dictionary_(dictionary),
+        profile_(profile),
         strings_(dictionary_.strings),
         locations_(dictionary_.locations.size()),
         functions_(dictionary_.functions.size()),
@@ -282,7 +289,11 @@ class Writer {
 
 std::string write_pprof(const ProfileBatch& batch) {
   assert(batch.profiles.size() == 1);
-  return pprof::Writer(batch).run();
+  return write_pprof(batch.dictionary, batch.profiles.front());
+}
+
+std::string write_pprof(const Dictionary& dictionary, const Profile& profile) {
+  return pprof::Writer(dictionary, profile).run();
 }
 
 }  // namespace vesta

@@ -1,0 +1,357 @@
+#include "agent/export/disk_queue.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "agent/export/queue_position.h"
+
+namespace vesta::agent {
+namespace {
+
+constexpr std::string_view kSegmentSuffix = ".seg";
+constexpr uint64_t kMinSegmentBytes = uint64_t{64} << 10;
+constexpr uint64_t kMaxSegmentBytes = uint64_t{8} << 20;
+constexpr uint64_t kMaxSegmentFile = uint64_t{2} << 30;
+
+uint64_t segment_size(const DiskQueueOptions& options) {
+  if (options.segment_bytes != 0) return options.segment_bytes;
+  return std::clamp(options.max_bytes / 16, kMinSegmentBytes, kMaxSegmentBytes);
+}
+
+bool is_disk_full(int error) {
+  return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
+
+Error queue_error(std::string_view what, const std::string& path, int error) {
+  const bool full = is_disk_full(error);
+  return {full ? ErrorCode::kUnavailable : ErrorCode::kIo,
+          fmt::format("cannot {} {}: {}", what, path, std::strerror(error)),
+          full ? "free some space; what is queued already is safe"
+               : "check the state folder and its permissions"};
+}
+
+bool write_all_of(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+// The number in "000000000000002a.seg".
+std::optional<uint64_t> segment_of(std::string_view name) {
+  if (name.size() != 16 + kSegmentSuffix.size() || !name.ends_with(kSegmentSuffix))
+    return std::nullopt;
+  uint64_t id = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + 16, id, 16);
+  if (error != std::errc() || end != name.data() + 16 || id == 0) return std::nullopt;
+  return id;
+}
+
+}  // namespace
+
+DiskQueue::DiskQueue(const DiskQueueOptions& options, const ExportClock& clock)
+    : options_(options), segment_bytes_(segment_size(options)), clock_(clock) {}
+
+DiskQueue::~DiskQueue() = default;
+
+Result<std::unique_ptr<DiskQueue>> DiskQueue::open(const DiskQueueOptions& options,
+                                                   const ExportClock& clock) {
+  std::unique_ptr<DiskQueue> queue(new DiskQueue(options, clock));
+  VESTA_TRY(queue->load());
+  return queue;
+}
+
+std::string DiskQueue::path_of(uint64_t segment) const {
+  return fmt::format("{}/{:016x}{}", options_.folder, segment, kSegmentSuffix);
+}
+
+Status DiskQueue::load() {
+  const std::lock_guard guard(lock_);
+  std::error_code made;
+  std::filesystem::create_directories(options_.folder, made);
+  folder_fd_ = UniqueFd(::open(options_.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder_fd_.valid()) return queue_error("open the queue in", options_.folder, errno);
+  // Profiles say what runs on a host: for its owner alone.
+  ::fchmod(folder_fd_.get(), S_IRWXU);
+  const std::string position = options_.folder + "/position";
+  position_fd_ = UniqueFd(::open(position.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!position_fd_.valid()) return queue_error("open", position, errno);
+  if (::flock(position_fd_.get(), LOCK_EX | LOCK_NB) != 0) {
+    return Error{ErrorCode::kUnavailable,
+                 fmt::format("the queue in {} is in use by another process", options_.folder),
+                 "stop the other agent, or give this one another state folder"};
+  }
+  load_position();
+  return load_segments();
+}
+
+void DiskQueue::load_position() {
+  char raw[2 * kPositionSlotBytes];
+  const ssize_t size = ::pread(position_fd_.get(), raw, sizeof(raw), 0);
+  const auto position = read_position({raw, static_cast<size_t>(std::max<ssize_t>(size, 0))});
+  age_start_boot_ns_ = clock_.boot_ns();
+  age_start_ns_ = clock_.unix_ns();
+  if (!position) return;
+  position_sequence_ = position->sequence;
+  front_ = {position->segment, position->offset};
+  front_done_ = static_cast<uint32_t>(std::min<uint64_t>(position->done, UINT32_MAX));
+  next_segment_ = position->segment + 1;
+  // In the same boot, time since then is known whatever was done to the clock. After another one
+  // the clock has to be believed.
+  const int64_t since = age_start_boot_ns_ - position->boot_ns;
+  if (position->boot_id != 0 && position->boot_id == clock_.boot_id() && since >= 0)
+    age_start_ns_ = position->age_ns + since;
+}
+
+Status DiskQueue::load_segments() {
+  std::vector<uint64_t> ids;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(options_.folder, error), end; !error && at != end;
+       at.increment(error)) {
+    if (const auto id = segment_of(at->path().filename().string())) ids.push_back(*id);
+  }
+  if (error) return queue_error("list", options_.folder, error.value());
+  std::ranges::sort(ids);
+  int64_t newest_ns = 0;
+  for (const uint64_t id : ids) {
+    next_segment_ = std::max(next_segment_, id + 1);
+    if (id < front_.segment) {
+      ::unlink(path_of(id).c_str());
+      continue;
+    }
+    auto file = InputFile::open(path_of(id), kMaxSegmentFile);
+    if (!file) return with_context(std::move(file).error(), "queue");
+    const std::string_view bytes = file->bytes();
+    Segment segment{id, bytes.size(), 0};
+    size_t from = 0;
+    if (id == front_.segment) from = std::min<uint64_t>(front_.offset, bytes.size());
+    if (segments_.empty()) {
+      if (id != front_.segment) front_done_ = 0;
+      front_ = {id, from};
+    }
+    for (auto found = find_record(bytes, from, false); found.state == FoundRecord::State::kWhole;
+         found = find_record(bytes, found.next, false)) {
+      segment.profiles += found.head.profiles;
+      newest_ns = std::max(newest_ns, found.head.time_ns);
+    }
+    stats_.bytes += segment.bytes;
+    stats_.profiles += segment.profiles;
+    segments_.push_back(segment);
+  }
+  if (segments_.empty()) front_done_ = 0;
+  const uint64_t done = std::min<uint64_t>(front_done_, stats_.profiles);
+  stats_.profiles -= done;
+  if (!segments_.empty()) segments_.front().profiles -= std::min(done, segments_.front().profiles);
+  stats_.recovered_profiles = stats_.profiles;
+  // Records from a clock that has been set back since are new, not of the future.
+  age_start_ns_ = std::max(age_start_ns_, newest_ns);
+  save_position();
+  return {};
+}
+
+int64_t DiskQueue::age_now() const {
+  return age_start_ns_ + (clock_.boot_ns() - age_start_boot_ns_);
+}
+
+Status DiskQueue::push(std::span<const QueueItem> items) {
+  const std::lock_guard guard(lock_);
+  std::string bytes;
+  uint64_t profiles = 0;
+  const int64_t now = age_now();
+  for (const QueueItem& item : items) {
+    if (item.payload.size() > kMaxPayloadBytes)
+      return Error{ErrorCode::kLimit, "a payload is too large for the queue", ""};
+    bytes += encode_record(item.profiles, now, item.payload);
+    profiles += item.profiles;
+  }
+  if (bytes.empty()) return {};
+  if (bytes.size() + kSegmentMagic.size() > options_.max_bytes) {
+    return Error{ErrorCode::kLimit,
+                 fmt::format("{} bytes are more than the queue of {} bytes can hold", bytes.size(),
+                             options_.max_bytes),
+                 "raise the size of the exporter's queue"};
+  }
+  make_room(bytes.size() + kSegmentMagic.size());
+  if (write_fd_.valid() && segments_.back().bytes + bytes.size() > segment_bytes_) close_segment();
+  if (!write_fd_.valid()) VESTA_TRY(open_segment());
+  VESTA_TRY(append(bytes));
+  segments_.back().profiles += profiles;
+  stats_.profiles += profiles;
+  return {};
+}
+
+Status DiskQueue::open_segment() {
+  const std::string path = path_of(next_segment_);
+  write_fd_ =
+      UniqueFd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600));
+  if (!write_fd_.valid()) return queue_error("make", path, errno);
+  if (!write_all_of(write_fd_.get(), kSegmentMagic) || ::fsync(folder_fd_.get()) != 0) {
+    const int error = errno;
+    write_fd_.reset();
+    ::unlink(path.c_str());
+    return queue_error("write", path, error);
+  }
+  const uint64_t id = next_segment_++;
+  if (segments_.empty()) {
+    front_ = {id, 0};
+    front_done_ = 0;
+  }
+  segments_.push_back({id, kSegmentMagic.size(), 0});
+  stats_.bytes += kSegmentMagic.size();
+  return {};
+}
+
+Status DiskQueue::append(std::string_view bytes) {
+  Segment& segment = segments_.back();
+  if (write_all_of(write_fd_.get(), bytes) && ::fdatasync(write_fd_.get()) == 0) {
+    segment.bytes += bytes.size();
+    stats_.bytes += bytes.size();
+    return {};
+  }
+  const int error = errno;
+  // What may have got there is not promised to anybody: it goes. If not even that works, nothing
+  // more is written behind it; readers see a torn end, which they know.
+  if (::ftruncate(write_fd_.get(), static_cast<off_t>(segment.bytes)) != 0) close_segment();
+  return queue_error("write", path_of(segment.id), error);
+}
+
+void DiskQueue::close_segment() {
+  write_fd_.reset();
+}
+
+void DiskQueue::make_room(uint64_t bytes) {
+  while (!segments_.empty() && stats_.bytes + bytes > options_.max_bytes) {
+    stats_.expired_by_size += segments_.front().profiles;
+    drop_front_segment();
+  }
+}
+
+void DiskQueue::drop_front_segment() {
+  const Segment gone = segments_.front();
+  if (segments_.size() == 1) close_segment();
+  segments_.pop_front();
+  stats_.bytes -= gone.bytes;
+  stats_.profiles -= gone.profiles;
+  mapped_.reset();
+  front_ = {segments_.empty() ? gone.id + 1 : segments_.front().id, 0};
+  front_done_ = 0;
+  // The position first: should the file outlive a crash, nobody reads it again.
+  save_position();
+  ::unlink(path_of(gone.id).c_str());
+}
+
+std::string_view DiskQueue::front_bytes() {
+  const Segment& segment = segments_.front();
+  if (mapped_ && mapped_segment_ == segment.id && mapped_->bytes().size() >= segment.bytes)
+    return mapped_->bytes().substr(0, segment.bytes);
+  auto file = InputFile::open(path_of(segment.id), kMaxSegmentFile);
+  if (!file) {
+    mapped_.reset();
+    return {};
+  }
+  mapped_ = std::move(file).value();
+  mapped_segment_ = segment.id;
+  return mapped_->bytes().substr(0, segment.bytes);
+}
+
+std::optional<QueuedRecord> DiskQueue::front() {
+  const std::lock_guard guard(lock_);
+  while (!segments_.empty()) {
+    const std::string_view bytes = front_bytes();
+    const FoundRecord found = find_record(bytes, front_.offset, true);
+    Segment& segment = segments_.front();
+    if (found.state == FoundRecord::State::kEnd) {
+      // Profiles that were counted when it was opened and cannot be found any more.
+      stats_.damaged += segment.profiles;
+      drop_front_segment();
+      continue;
+    }
+    if (found.offset != front_.offset) {
+      if (found.skipped > 0) front_done_ = 0;
+      front_.offset = found.offset;
+    }
+    const uint32_t left = found.head.profiles - std::min(front_done_, found.head.profiles);
+    const bool is_torn = found.payload.size() != found.head.payload_bytes;
+    const bool is_old = found.head.time_ns < age_now() - options_.max_age_ns;
+    if (found.state == FoundRecord::State::kWhole && !is_old && left > 0) {
+      return QueuedRecord{front_, found.head.profiles, front_done_, std::string(found.payload)};
+    }
+    if (is_torn) {
+      ++stats_.torn_records;
+    } else {
+      const auto gone = std::min<uint64_t>(left, segment.profiles);
+      segment.profiles -= gone;
+      stats_.profiles -= gone;
+      (found.state == FoundRecord::State::kDamaged ? stats_.damaged : stats_.expired_by_age) += gone;
+    }
+    move_to(found.next);
+  }
+  return std::nullopt;
+}
+
+bool DiskQueue::advance(const QueuePlace& place, uint32_t done) {
+  const std::lock_guard guard(lock_);
+  if (segments_.empty() || place != front_) return false;
+  const FoundRecord found = find_record(front_bytes(), front_.offset, false);
+  if (found.state != FoundRecord::State::kWhole || found.offset != front_.offset) return false;
+  done = std::min(done, found.head.profiles);
+  const uint64_t more = done > front_done_ ? done - front_done_ : 0;
+  const uint64_t gone = std::min(more, segments_.front().profiles);
+  segments_.front().profiles -= gone;
+  stats_.profiles -= gone;
+  if (done < found.head.profiles) {
+    front_done_ = done;
+    save_position();
+  } else {
+    move_to(found.next);
+  }
+  return true;
+}
+
+// Past a record. A file that has been read to its end goes, even the one being written: an idle
+// queue takes no space.
+void DiskQueue::move_to(uint64_t offset) {
+  front_.offset = offset;
+  front_done_ = 0;
+  if (offset >= segments_.front().bytes) {
+    drop_front_segment();
+  } else {
+    save_position();
+  }
+}
+
+// Not synced: kill -9 leaves it, and after a power cut the newest records are sent once more.
+void DiskQueue::save_position() {
+  QueuePosition position;
+  position.sequence = ++position_sequence_;
+  position.segment = front_.segment;
+  position.offset = front_.offset;
+  position.done = front_done_;
+  position.boot_id = clock_.boot_id();
+  position.boot_ns = clock_.boot_ns();
+  position.age_ns = age_start_ns_ + (position.boot_ns - age_start_boot_ns_);
+  const std::string slot = encode_position(position);
+  const auto at = static_cast<off_t>((position.sequence & 1) * kPositionSlotBytes);
+  // On a full disk the slots are there already; a write that fails anyway costs a repetition.
+  (void)!::pwrite(position_fd_.get(), slot.data(), slot.size(), at);
+}
+
+DiskQueueStats DiskQueue::stats() const {
+  const std::lock_guard guard(lock_);
+  return stats_;
+}
+
+}  // namespace vesta::agent

@@ -1,0 +1,55 @@
+// An exporter with a queue on disk: take() encodes and queues, a thread of its own sends. Owns
+// queue, codec, sender and thread. take() from one thread at a time, the rest from any.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "agent/export/disk_queue.h"
+#include "agent/export/export_clock.h"
+#include "agent/export/exporter.h"
+#include "agent/export/payload.h"
+#include "agent/export/uploader.h"
+
+namespace vesta::agent {
+
+class QueuedExporter final : public Exporter {
+ public:
+  // The clock must outlive it.
+  QueuedExporter(std::string name, std::unique_ptr<DiskQueue> queue,
+                 std::unique_ptr<PayloadCodec> codec, std::unique_ptr<Sender> sender,
+                 const UploaderOptions& options, const ExportClock& clock);
+  // What is being sent is given up and stays in the queue; flush() first to wait for it.
+  ~QueuedExporter() override;
+
+  const std::string& name() const override { return name_; }
+  Status take(const ProfileBatch& batch) override;
+  ExporterStats stats() const override;
+  void flush(std::chrono::steady_clock::time_point deadline) override;
+
+ private:
+  void run();
+
+  const std::string name_;
+  const std::unique_ptr<DiskQueue> queue_;
+  const std::unique_ptr<PayloadCodec> codec_;
+  const std::unique_ptr<Sender> sender_;
+  const ExportClock& clock_;
+  Uploader uploader_;  // its step() on the thread only
+
+  mutable std::mutex lock_;
+  std::condition_variable changed_;
+  bool stopping_ = false;           // guarded by lock_, as all below
+  uint64_t flushes_asked_ = 0;
+  uint64_t flushes_done_ = 0;
+  uint64_t taken_ = 0;
+  std::map<std::string, uint64_t> not_queued_;  // by reason
+
+  std::thread thread_;
+};
+
+}  // namespace vesta::agent

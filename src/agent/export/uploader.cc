@@ -1,0 +1,116 @@
+#include "agent/export/uploader.h"
+
+#include <algorithm>
+
+namespace vesta::agent {
+namespace {
+
+constexpr size_t kMaxReasons = 64;
+constexpr size_t kMaxReasonBytes = 200;
+constexpr const char* kOtherReasons = "other reasons";
+constexpr int64_t kMinBackoffNs = 100'000'000;
+constexpr uint32_t kMaxDoublings = 30;
+
+// Servers put all kinds of things into their messages; these become names of metrics.
+std::string cut(std::string_view reason) {
+  size_t end = std::min(reason.size(), kMaxReasonBytes);
+  while (end < reason.size() && end > 0 && (static_cast<uint8_t>(reason[end]) & 0xC0) == 0x80)
+    --end;
+  std::string out(reason.substr(0, end));
+  for (char& c : out) {
+    if (static_cast<uint8_t>(c) < 0x20) c = ' ';
+  }
+  return out;
+}
+
+}  // namespace
+
+Uploader::Uploader(DiskQueue& queue, const PayloadCodec& codec, Sender& sender,
+                   const UploaderOptions& options, const ExportClock& clock)
+    : queue_(queue), codec_(codec), sender_(sender), options_(options), clock_(clock) {}
+
+int64_t Uploader::step(Urgency urgency) {
+  const int64_t start = clock_.boot_ns();
+  const int64_t due = urgency == Urgency::kNow ? asked_until_ns_ : next_ns_;
+  if (start < due) return next_ns_;
+  while (const auto record = queue_.front()) {
+    if (!upload(*record)) return next_ns_;
+  }
+  next_ns_ = start + options_.interval_ns;
+  return next_ns_;
+}
+
+bool Uploader::upload(const QueuedRecord& record) {
+  return upload_part(record, record.done, record.profiles - record.done);
+}
+
+// False when it has to be tried again later, from where it got to.
+bool Uploader::upload_part(const QueuedRecord& record, uint32_t first, uint32_t count) {
+  const SendOutcome outcome = try_part(record, first, count);
+  if (outcome.kind == SendOutcome::Kind::kTooLarge && count > 1) {
+    const uint32_t half = count / 2;
+    return upload_part(record, first, half) && upload_part(record, first + half, count - half);
+  }
+  if (outcome.kind == SendOutcome::Kind::kRetry) {
+    back_off(outcome);
+    return false;
+  }
+  failures_in_a_row_ = 0;
+  asked_until_ns_ = 0;
+  // What made room for others meanwhile is counted as expired already.
+  const bool counts = queue_.advance(record.place, first + count);
+  const bool is_sent = outcome.kind == SendOutcome::Kind::kSent;
+  const uint32_t lost = is_sent ? std::min(outcome.rejected_profiles, count) : count;
+  {
+    const std::lock_guard guard(lock_);
+    stats_.last_error = outcome.reason;
+    if (counts) stats_.sent += count - lost;
+  }
+  if (counts) count_rejected(lost, outcome.reason);
+  return counts;
+}
+
+SendOutcome Uploader::try_part(const QueuedRecord& record, uint32_t first, uint32_t count) {
+  {
+    const std::lock_guard guard(lock_);
+    ++stats_.attempts;
+  }
+  if (first == 0 && count == record.profiles) return sender_.send(record.payload, count);
+  auto part = codec_.slice(record.payload, first, count);
+  if (!part) return SendOutcome::rejected("cannot be split: " + part.error().message);
+  return sender_.send(*part, count);
+}
+
+void Uploader::back_off(const SendOutcome& outcome) {
+  const uint32_t doublings = std::min(failures_in_a_row_++, kMaxDoublings);
+  const int64_t most = std::min(options_.first_backoff_ns << doublings, options_.max_backoff_ns);
+  auto wait = static_cast<int64_t>(clock_.random() * static_cast<double>(most));
+  wait = std::max(wait, std::min(kMinBackoffNs, most));
+  const int64_t now = clock_.boot_ns();
+  if (outcome.retry_after_ns >= 0) {
+    const int64_t asked = std::min(outcome.retry_after_ns, options_.max_retry_after_ns);
+    asked_until_ns_ = now + asked;
+    wait = std::max(wait, asked);
+  }
+  next_ns_ = now + wait;
+  const std::lock_guard guard(lock_);
+  ++stats_.failures;
+  stats_.last_error = outcome.reason;
+}
+
+void Uploader::count_rejected(uint64_t count, std::string_view reason) {
+  if (count == 0) return;
+  const std::lock_guard guard(lock_);
+  stats_.rejected += count;
+  std::string key = cut(reason);
+  auto& reasons = stats_.rejected_by_reason;
+  if (reasons.size() >= kMaxReasons && !reasons.contains(key)) key = kOtherReasons;
+  reasons[key] += count;
+}
+
+UploaderStats Uploader::stats() const {
+  const std::lock_guard guard(lock_);
+  return stats_;
+}
+
+}  // namespace vesta::agent

@@ -1,0 +1,71 @@
+// Empties a queue: one record after the other, in order, each once, at the pace that the other side
+// and the upload interval allow. Has no thread and never waits: whoever owns it calls step() when it
+// says. Refers to its parts, which must outlive it. One thread, but for stats().
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "agent/export/disk_queue.h"
+#include "agent/export/export_clock.h"
+#include "agent/export/payload.h"
+
+namespace vesta::agent {
+
+struct UploaderOptions {
+  int64_t interval_ns = int64_t{10} * 1'000'000'000;
+  // After the nth failure in a row, a random part of the first times 2^n, but at most the second.
+  int64_t first_backoff_ns = int64_t{1} * 1'000'000'000;
+  int64_t max_backoff_ns = int64_t{60} * 1'000'000'000;
+  // A server may ask for more patience than that, within reason.
+  int64_t max_retry_after_ns = int64_t{3600} * 1'000'000'000;
+};
+
+struct UploaderStats {
+  uint64_t sent = 0;
+  uint64_t rejected = 0;
+  uint64_t attempts = 0;
+  uint64_t failures = 0;
+  std::map<std::string, uint64_t> rejected_by_reason;
+  std::string last_error;
+};
+
+class Uploader {
+ public:
+  Uploader(DiskQueue& queue, const PayloadCodec& codec, Sender& sender,
+           const UploaderOptions& options, const ExportClock& clock);
+
+  enum class Urgency : uint8_t {
+    kWhenDue,  // by the interval and the back-off
+    kNow,      // but not before a time that the other side asked for
+  };
+  // Sends until the queue is empty or a payload did not get through. Returns when to call again, in
+  // ns of the clock's boot time.
+  int64_t step(Urgency urgency);
+  // Whether the last thing that was tried did not get through.
+  bool is_backing_off() const { return failures_in_a_row_ > 0; }
+  UploaderStats stats() const;
+  // `count` profiles will never get there, and why. The number of reasons is bounded.
+  void count_rejected(uint64_t count, std::string_view reason);
+
+ private:
+  bool upload(const QueuedRecord& record);
+  bool upload_part(const QueuedRecord& record, uint32_t first, uint32_t count);
+  SendOutcome try_part(const QueuedRecord& record, uint32_t first, uint32_t count);
+  void back_off(const SendOutcome& outcome);
+
+  DiskQueue& queue_;
+  const PayloadCodec& codec_;
+  Sender& sender_;
+  const UploaderOptions options_;
+  const ExportClock& clock_;
+  int64_t next_ns_ = 0;        // not before that
+  int64_t asked_until_ns_ = 0; // the other side's wish, which even kNow respects
+  uint32_t failures_in_a_row_ = 0;
+  mutable std::mutex lock_;
+  UploaderStats stats_;  // guarded by lock_
+};
+
+}  // namespace vesta::agent

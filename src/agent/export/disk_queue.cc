@@ -166,31 +166,28 @@ int64_t DiskQueue::age_now() const {
   return age_start_ns_ + (clock_.boot_ns() - age_start_boot_ns_);
 }
 
-Status DiskQueue::push(std::span<const QueueItem> items) {
+Status DiskQueue::push(const MakeRecord& make) {
   const std::lock_guard guard(lock_);
-  std::string bytes;
-  uint64_t profiles = 0;
-  const int64_t now = age_now();
-  for (const QueueItem& item : items) {
-    if (item.payload.size() > kMaxPayloadBytes)
-      return Error{ErrorCode::kLimit, "a payload is too large for the queue", ""};
-    bytes += encode_record(item.profiles, now, item.payload);
-    profiles += item.profiles;
+  if (write_fd_.valid() && segments_.back().bytes >= segment_bytes_) write_fd_.reset();
+  bool is_first = !write_fd_.valid();
+  QueueItem item = make(is_first);
+  VESTA_TRY(make_room(item));
+  // The file that it was made for may have been the oldest.
+  if (!is_first && !write_fd_.valid()) {
+    is_first = true;
+    item = make(is_first);
+    VESTA_TRY(make_room(item));
   }
-  if (bytes.empty()) return {};
-  if (bytes.size() + kSegmentMagic.size() > options_.max_bytes) {
-    return Error{ErrorCode::kLimit,
-                 fmt::format("{} bytes are more than the queue of {} bytes can hold", bytes.size(),
-                             options_.max_bytes),
-                 "raise the size of the exporter's queue"};
-  }
-  make_room(bytes.size() + kSegmentMagic.size());
-  if (write_fd_.valid() && segments_.back().bytes + bytes.size() > segment_bytes_) close_segment();
-  if (!write_fd_.valid()) VESTA_TRY(open_segment());
-  VESTA_TRY(append(bytes));
-  segments_.back().profiles += profiles;
-  stats_.profiles += profiles;
+  if (is_first) VESTA_TRY(open_segment());
+  VESTA_TRY(append(encode_record(item.profiles, age_now(), item.payload)));
+  segments_.back().profiles += item.profiles;
+  stats_.profiles += item.profiles;
   return {};
+}
+
+void DiskQueue::start_new_segment() {
+  const std::lock_guard guard(lock_);
+  write_fd_.reset();
 }
 
 Status DiskQueue::open_segment() {
@@ -222,26 +219,32 @@ Status DiskQueue::append(std::string_view bytes) {
     return {};
   }
   const int error = errno;
-  // What may have got there is not promised to anybody: it goes. If not even that works, nothing
-  // more is written behind it; readers see a torn end, which they know.
-  if (::ftruncate(write_fd_.get(), static_cast<off_t>(segment.bytes)) != 0) close_segment();
+  // What may have got there is not promised to anybody: it goes. If not even that works, readers
+  // see a torn end, which they know; nothing more is written behind it.
+  (void)!::ftruncate(write_fd_.get(), static_cast<off_t>(segment.bytes));
+  write_fd_.reset();
   return queue_error("write", path_of(segment.id), error);
 }
 
-void DiskQueue::close_segment() {
-  write_fd_.reset();
-}
-
-void DiskQueue::make_room(uint64_t bytes) {
+Status DiskQueue::make_room(const QueueItem& item) {
+  const uint64_t bytes = item.payload.size() + kRecordHeadBytes + kSegmentMagic.size();
+  if (bytes > options_.max_bytes || item.payload.size() > kMaxPayloadBytes) {
+    write_fd_.reset();
+    return Error{ErrorCode::kLimit,
+                 fmt::format("{} bytes are more than the queue of {} bytes can hold", bytes,
+                             options_.max_bytes),
+                 "raise the size of the exporter's queue"};
+  }
   while (!segments_.empty() && stats_.bytes + bytes > options_.max_bytes) {
     stats_.expired_by_size += segments_.front().profiles;
     drop_front_segment();
   }
+  return {};
 }
 
 void DiskQueue::drop_front_segment() {
   const Segment gone = segments_.front();
-  if (segments_.size() == 1) close_segment();
+  if (segments_.size() == 1) write_fd_.reset();
   segments_.pop_front();
   stats_.bytes -= gone.bytes;
   stats_.profiles -= gone.profiles;
@@ -286,20 +289,54 @@ std::optional<QueuedRecord> DiskQueue::front() {
     const uint32_t left = found.head.profiles - std::min(front_done_, found.head.profiles);
     const bool is_torn = found.payload.size() != found.head.payload_bytes;
     const bool is_old = found.head.time_ns < age_now() - options_.max_age_ns;
-    if (found.state == FoundRecord::State::kWhole && !is_old && left > 0) {
-      return QueuedRecord{front_, found.head.profiles, front_done_, std::string(found.payload)};
-    }
     if (is_torn) {
       ++stats_.torn_records;
+      move_to(found.next);
+    } else if (found.state == FoundRecord::State::kDamaged) {
+      leave(found, stats_.damaged);
+    } else if (is_old || left == 0) {
+      leave(found, stats_.expired_by_age);
     } else {
-      const auto gone = std::min<uint64_t>(left, segment.profiles);
-      segment.profiles -= gone;
-      stats_.profiles -= gone;
-      (found.state == FoundRecord::State::kDamaged ? stats_.damaged : stats_.expired_by_age) += gone;
+      return QueuedRecord{front_, found.head.profiles, front_done_, found.next,
+                          std::string(found.payload)};
     }
-    move_to(found.next);
   }
   return std::nullopt;
+}
+
+// What is left of the record at the front is lost, and counted.
+void DiskQueue::leave(const FoundRecord& found, uint64_t& counter) {
+  Segment& segment = segments_.front();
+  const uint32_t left = found.head.profiles - std::min(front_done_, found.head.profiles);
+  const auto gone = std::min<uint64_t>(left, segment.profiles);
+  segment.profiles -= gone;
+  stats_.profiles -= gone;
+  counter += gone;
+  move_to(found.next);
+}
+
+void DiskQueue::drop(const QueuePlace& place) {
+  const std::lock_guard guard(lock_);
+  if (segments_.empty() || place != front_) return;
+  const FoundRecord found = find_record(front_bytes(), front_.offset, false);
+  if (found.state == FoundRecord::State::kWhole && found.offset == front_.offset)
+    leave(found, stats_.damaged);
+}
+
+bool DiskQueue::replay(uint64_t from_offset, const QueuePlace& to,
+                       const std::function<bool(std::string_view payload)>& visit) {
+  const std::lock_guard guard(lock_);
+  if (segments_.empty() || segments_.front().id != to.segment) return false;
+  const std::string_view bytes = front_bytes();
+  uint64_t at = from_offset;
+  while (true) {
+    const FoundRecord found = find_record(bytes, at, true);
+    if (found.offset == to.offset) return true;
+    if (found.state != FoundRecord::State::kWhole || found.skipped > 0 || found.offset > to.offset)
+      return false;
+    if (!visit(found.payload)) return false;
+    at = found.next;
+  }
 }
 
 bool DiskQueue::advance(const QueuePlace& place, uint32_t done) {

@@ -5,10 +5,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,6 +30,9 @@ struct QueueItem {
   uint32_t profiles = 0;
   std::string payload;
 };
+// Gives the record to be queued. Records may build on those before them in their file: `is_first`
+// says that there are none.
+using MakeRecord = std::function<QueueItem(bool is_first)>;
 
 // Where a record stands; later ones are greater.
 struct QueuePlace {
@@ -42,6 +45,7 @@ struct QueuedRecord {
   QueuePlace place;
   uint32_t profiles = 0;
   uint32_t done = 0;  // of these profiles: what advance() said
+  uint64_t next = 0;  // offset of the record after it
   std::string payload;
 };
 
@@ -67,14 +71,23 @@ class DiskQueue {
   DiskQueue(const DiskQueue&) = delete;
   DiskQueue& operator=(const DiskQueue&) = delete;
 
-  // All of the items, or none on an error: kUnavailable when the disk is full, kLimit when they are
-  // larger than the queue. The oldest records go when there is no room. On disk when it returns.
-  Status push(std::span<const QueueItem> items);
+  // kUnavailable when the disk is full, kLimit when the record is larger than the queue; nothing is
+  // queued then, and `is_first` will hold for the next. The oldest records go when there is no
+  // room. On disk when it returns.
+  Status push(const MakeRecord& make);
+  // `is_first` will hold for the next one.
+  void start_new_segment();
   // The oldest record that is neither damaged nor too old; none when the queue is empty.
   std::optional<QueuedRecord> front();
   // `done` profiles of the record have been dealt with; all of them, and it is gone. False when it
   // was not at the front any more: it had to make room, and counts as expired.
   bool advance(const QueuePlace& place, uint32_t done);
+  // The same for all of it, which turned out to be unusable: it counts as damaged.
+  void drop(const QueuePlace& place);
+  // The payloads of the records of that file from an offset (0 = the first) up to the place. False
+  // when one of them is damaged.
+  bool replay(uint64_t from_offset, const QueuePlace& to,
+              const std::function<bool(std::string_view payload)>& visit);
   DiskQueueStats stats() const;
 
  private:
@@ -93,8 +106,8 @@ class DiskQueue {
 
   Status open_segment();
   Status append(std::string_view bytes);
-  void close_segment();
-  void make_room(uint64_t bytes);
+  void leave(const FoundRecord& found, uint64_t& counter);
+  Status make_room(const QueueItem& item);
   void drop_front_segment();
   std::string_view front_bytes();
   void move_to(uint64_t offset);

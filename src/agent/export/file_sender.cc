@@ -61,8 +61,8 @@ class FileSender final : public Sender {
     return {};
   }
 
-  SendOutcome send(std::string_view payload, uint32_t /*profiles*/) override {
-    const auto profile = decode_single(payload);
+  SendOutcome send(const Payload& payload) override {
+    const auto profile = decode_single(payload.bytes);
     if (!profile) return SendOutcome::rejected(profile.error().message);
     if (profile->name.find('/') != std::string::npos)
       return SendOutcome::rejected("the payload in the queue has no file name");

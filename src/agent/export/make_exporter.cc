@@ -42,6 +42,15 @@ Status check(const ExporterConfig& config) {
     return Error{ErrorCode::kUsage, fmt::format("{}: '{}' is no URL", config.name, url),
                  "as in http://localhost:4318"};
   }
+  for (const auto& [name, value] : config.headers) {
+    const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+    if (name.empty() || name.find(':') != std::string::npos ||
+        std::ranges::any_of(name + value, is_control)) {
+      return Error{ErrorCode::kUsage,
+                   fmt::format("{}: the header '{}' cannot be sent", config.name, name),
+                   "a header is one line"};
+    }
+  }
   if (config.kind == ExporterKind::kFiles && config.directory.empty())
     return Error{ErrorCode::kUsage, fmt::format("{}: there is no directory", config.name), ""};
   return {};
@@ -92,24 +101,6 @@ Result<Protocol> make_protocol(const ExporterConfig& config, const std::string& 
   return out;
 }
 
-// A payload of another protocol in the queue would be nonsense to this one's server.
-std::string_view kind_word(ExporterKind kind) {
-  switch (kind) {
-    case ExporterKind::kOtlpGrpc:
-    case ExporterKind::kOtlpHttp:
-      return "otlp";  // the same payloads
-    case ExporterKind::kPyroscopePush:
-      return "push";
-    case ExporterKind::kPyroscopeIngest:
-      return "ingest";
-    case ExporterKind::kFiles:
-      return "files";
-    case ExporterKind::kOtlpLogs:
-      return "logs";
-  }
-  return "other";
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Exporter>> make_exporter(const ExporterConfig& config,
@@ -120,11 +111,10 @@ Result<std::unique_ptr<Exporter>> make_exporter(const ExporterConfig& config,
   auto protocol = make_protocol(config, environment.version, clock);
   if (!protocol) return std::move(protocol).error();
   DiskQueueOptions queue_options;
-  queue_options.folder =
-      fmt::format("{}/queue/{}.{}", environment.state, config.name, kind_word(config.kind));
+  queue_options.folder = fmt::format("{}/queue/{}", environment.state, config.name);
   queue_options.max_bytes = config.queue_bytes;
   queue_options.max_age_ns = config.queue_age_ns;
-  auto queue = DiskQueue::open(queue_options, clock);
+  auto queue = BatchQueue::open(queue_options, clock);
   if (!queue) return with_context(std::move(queue).error(), config.name);
   UploaderOptions upload;
   upload.interval_ns =

@@ -15,7 +15,6 @@
 #include "agent/export/http_outcome.h"
 #include "agent/export/otlp_sender.h"
 #include "base/file.h"
-#include "formats/common/compression.h"
 
 namespace vesta::agent {
 namespace {
@@ -80,13 +79,11 @@ class OtlpGrpcSender final : public Sender {
         timeout_(config.timeout_ns),
         gzip_(config.gzip) {}
 
-  SendOutcome send(std::string_view payload, uint32_t profiles) override {
-    auto message = gunzip(payload, kMaxUnpackedPayload);
-    if (!message) return SendOutcome::rejected(message.error().message);
+  SendOutcome send(const Payload& payload) override {
     std::string response;
-    const grpc::Status status = call(*message, response);
+    const grpc::Status status = call(payload.bytes, response);
     if (!status.ok()) return outcome_of_status(status);
-    return outcome_of_response(response, false, payload, profiles, &count_otlp_profiles);
+    return outcome_of_response(response, false, payload, &count_otlp_profiles);
   }
 
   void cancel() override {

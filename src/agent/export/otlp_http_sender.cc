@@ -36,21 +36,15 @@ class OtlpHttpSender final : public Sender {
         count_units_(count_units),
         post_(config, version, clock) {}
 
-  SendOutcome send(std::string_view payload, uint32_t profiles) override {
+  SendOutcome send(const Payload& payload) override {
     HttpPost::Headers headers = {{"Content-Type", "application/x-protobuf"}};
-    std::string body(payload);
-    if (gzip_) {
-      headers.emplace_back("Content-Encoding", "gzip");
-    } else {
-      auto plain = gunzip(payload, kMaxUnpackedPayload);
-      if (!plain) return SendOutcome::rejected(plain.error().message);
-      body = std::move(*plain);
-    }
+    if (gzip_) headers.emplace_back("Content-Encoding", "gzip");
     HttpAnswer answer;
-    SendOutcome outcome = post_.post(url_, std::move(body), headers, answer);
+    SendOutcome outcome =
+        post_.post(url_, gzip_ ? gzip(payload.bytes) : payload.bytes, headers, answer);
     if (outcome.kind != SendOutcome::Kind::kSent) return outcome;
     const bool is_json = answer.header("content-type").find("json") != std::string_view::npos;
-    return outcome_of_response(answer.body, is_json, payload, profiles, count_units_);
+    return outcome_of_response(answer.body, is_json, payload, count_units_);
   }
   void cancel() override { post_.cancel(); }
 
@@ -72,15 +66,14 @@ uint64_t count_otlp_log_records(std::string_view message) {
   return count_otlp_profiles(message);  // resource_logs, scope_logs, log_records: the same numbers
 }
 
-SendOutcome outcome_of_response(std::string_view response, bool is_json, std::string_view payload,
-                                uint32_t profiles, CountUnits count_units) {
+SendOutcome outcome_of_response(std::string_view response, bool is_json, const Payload& payload,
+                                CountUnits count_units) {
   const auto parsed = parse_otlp_response(response, is_json);
   if (!parsed) return SendOutcome::retry("the answer is no OTLP response");
   if (parsed->rejected == 0) return SendOutcome::sent();
-  const auto message = gunzip(payload, kMaxUnpackedPayload);
-  const uint64_t units = message ? std::max<uint64_t>(count_units(*message), 1) : 1;
+  const uint64_t units = std::max<uint64_t>(count_units(payload.bytes), 1);
   const uint64_t rejected = std::min(parsed->rejected, units);
-  const uint64_t share = (rejected * profiles + units - 1) / units;
+  const uint64_t share = (rejected * payload.profiles + units - 1) / units;
   const std::string reason =
       parsed->message.empty() ? "rejected in part, without a reason" : parsed->message;
   return SendOutcome::partly_sent(static_cast<uint32_t>(share), reason);

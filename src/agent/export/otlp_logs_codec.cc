@@ -2,12 +2,9 @@
 
 #include <array>
 
-#include "agent/export/message_slice.h"
-#include "agent/export/otlp_sender.h"
 #include "agent/export/payload_codecs.h"
 #include "agent/export/profile_event.h"
 #include "agent/export/resource.h"
-#include "formats/common/compression.h"
 #include "formats/protobuf/wire.h"
 
 namespace vesta::agent {
@@ -187,24 +184,19 @@ class OtlpLogsCodec final : public PayloadCodec {
   OtlpLogsCodec(std::string_view version, size_t payload_bytes)
       : version_(version), payload_bytes_(payload_bytes) {}
 
-  std::vector<QueueItem> encode(const ProfileBatch& batch) const override {
-    std::vector<QueueItem> items;
-    for (const Profile& profile : batch.profiles) {
+  std::vector<Payload> encode(const Dictionary& dictionary,
+                              std::span<const Profile> profiles) const override {
+    std::vector<Payload> payloads;
+    for (const Profile& profile : profiles) {
       WireWriter message;
-      message.always_bytes(1, LogWriter(batch.dictionary, profile, version_).write());
-      if (items.empty() || items.back().payload.size() + message.view().size() > payload_bytes_)
-        items.emplace_back();
-      ++items.back().profiles;
-      items.back().payload += message.view();
+      message.always_bytes(1, LogWriter(dictionary, profile, version_).write());
+      if (payloads.empty() ||
+          payloads.back().bytes.size() + message.view().size() > payload_bytes_)
+        payloads.emplace_back();
+      ++payloads.back().profiles;
+      payloads.back().bytes += message.view();
     }
-    for (QueueItem& item : items) item.payload = gzip(item.payload);
-    return items;
-  }
-  Result<std::string> slice(std::string_view payload, uint32_t first,
-                            uint32_t count) const override {
-    VESTA_ASSIGN(const std::string message, gunzip(payload, kMaxUnpackedPayload));
-    VESTA_ASSIGN(const std::string part, slice_messages(message, first, count));
-    return gzip(part);
+    return payloads;
   }
 
  private:

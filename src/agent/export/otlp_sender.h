@@ -1,5 +1,5 @@
 // Senders of OTLP: over HTTP with protobuf, profiles and logs alike, and profiles over gRPC.
-// Payloads are gzip of an Export…ServiceRequest. See payload.h for threads and ownership.
+// Payloads are an Export…ServiceRequest. See payload.h for threads and ownership.
 #pragma once
 
 #include <memory>
@@ -26,12 +26,9 @@ std::unique_ptr<Sender> make_otlp_http_sender(const ExporterConfig& config, cons
 Result<std::unique_ptr<Sender>> make_otlp_grpc_sender(const ExporterConfig& config,
                                                       std::string_view version);
 
-// What a response says about `profiles` of ours in `message`. A profile of ours may be several of
+// What a response says about what was sent. A profile of ours may be several of
 // OTLP, or many log records: a share of them counts as the same share of profiles, rounded up.
-SendOutcome outcome_of_response(std::string_view response, bool is_json, std::string_view payload,
-                                uint32_t profiles, CountUnits count_units);
-
-// Of a payload from our own queue.
-inline constexpr uint64_t kMaxUnpackedPayload = uint64_t{1} << 30;
+SendOutcome outcome_of_response(std::string_view response, bool is_json, const Payload& payload,
+                                CountUnits count_units);
 
 }  // namespace vesta::agent

@@ -1,18 +1,21 @@
-// What lies between a batch of profiles and a wire: payloads. A codec makes them and can cut one
-// into parts; a sender gets one across and says how that went. Both belong to one exporter, whose
-// thread alone uses the sender, but for cancel().
+// What lies between profiles and a wire: payloads. A codec makes them, a sender gets one across and
+// says how that went. Both belong to one exporter, whose thread alone uses them, but for cancel().
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "agent/export/disk_queue.h"
-#include "base/result.h"
 #include "profile/profile.h"
 
 namespace vesta::agent {
+
+struct Payload {
+  uint32_t profiles = 0;
+  std::string bytes;
+};
 
 class PayloadCodec {
  public:
@@ -21,12 +24,9 @@ class PayloadCodec {
   PayloadCodec(const PayloadCodec&) = delete;
   PayloadCodec& operator=(const PayloadCodec&) = delete;
 
-  // Compressed, as they will lie in the queue. Every profile of the batch is in exactly one of
-  // them, in order.
-  virtual std::vector<QueueItem> encode(const ProfileBatch& batch) const = 0;
-  // A payload of `count` of its profiles, from `first` on.
-  virtual Result<std::string> slice(std::string_view payload, uint32_t first,
-                                    uint32_t count) const = 0;
+  // Every profile is in exactly one of them, in order.
+  virtual std::vector<Payload> encode(const Dictionary& dictionary,
+                                      std::span<const Profile> profiles) const = 0;
 };
 
 struct SendOutcome {
@@ -63,7 +63,7 @@ class Sender {
   Sender(const Sender&) = delete;
   Sender& operator=(const Sender&) = delete;
 
-  virtual SendOutcome send(std::string_view payload, uint32_t profiles) = 0;
+  virtual SendOutcome send(const Payload& payload) = 0;
   // Ends a send() that is under way, and all to come, soon. From any thread.
   virtual void cancel() = 0;
 };

@@ -7,16 +7,17 @@
 #include <string_view>
 
 #include "agent/export/payload.h"
+#include "base/result.h"
 
 namespace vesta::agent {
 
-// How much of one take() goes into one payload, uncompressed; a single profile may be larger.
+// How much of one batch goes into one payload, uncompressed; a single profile may be larger.
 inline constexpr size_t kPayloadBytes = size_t{1} << 20;
 
-// gzip of an ExportProfilesServiceRequest.
+// An ExportProfilesServiceRequest.
 std::unique_ptr<PayloadCodec> make_otlp_codec(std::string_view version,
                                               size_t payload_bytes = kPayloadBytes);
-// gzip of an ExportLogsServiceRequest: a ResourceLogs for each profile, a record for each sample.
+// An ExportLogsServiceRequest: a ResourceLogs for each profile, a record for each sample.
 std::unique_ptr<PayloadCodec> make_otlp_logs_codec(std::string_view version,
                                                    size_t payload_bytes = kPayloadBytes);
 // A push.v1.PushRequest with a series for each profile; gzip is inside, around each pprof.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "agent/export/message_slice.h"
 #include "agent/export/payload_codecs.h"
 #include "agent/export/resource.h"
 #include "formats/common/compression.h"
@@ -55,26 +54,23 @@ class PushCodec final : public PayloadCodec {
  public:
   explicit PushCodec(size_t payload_bytes) : payload_bytes_(payload_bytes) {}
 
-  std::vector<QueueItem> encode(const ProfileBatch& batch) const override {
-    std::vector<QueueItem> items;
-    size_t plain = payload_bytes_;  // of the last item; full, so that the first begins one
-    for (const Profile& profile : batch.profiles) {
+  std::vector<Payload> encode(const Dictionary& dictionary,
+                              std::span<const Profile> profiles) const override {
+    std::vector<Payload> payloads;
+    size_t plain = 0;  // in the last one
+    for (const Profile& profile : profiles) {
       size_t bytes = 0;
       WireWriter message;
-      message.always_bytes(1, encode_series(batch.dictionary, profile, bytes));
-      if (items.empty() || plain + bytes > payload_bytes_) {
-        items.emplace_back();
+      message.always_bytes(1, encode_series(dictionary, profile, bytes));
+      if (payloads.empty() || plain + bytes > payload_bytes_) {
+        payloads.emplace_back();
         plain = 0;
       }
       plain += bytes;
-      ++items.back().profiles;
-      items.back().payload += message.view();
+      ++payloads.back().profiles;
+      payloads.back().bytes += message.view();
     }
-    return items;
-  }
-  Result<std::string> slice(std::string_view payload, uint32_t first,
-                            uint32_t count) const override {
-    return slice_messages(payload, first, count);
+    return payloads;
   }
 
  private:

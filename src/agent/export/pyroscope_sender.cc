@@ -20,9 +20,9 @@ class PushSender final : public Sender {
                  {"Connect-Timeout-Ms", std::to_string(config.timeout_ns / 1'000'000)}},
         post_(config, version, clock) {}
 
-  SendOutcome send(std::string_view payload, uint32_t /*profiles*/) override {
+  SendOutcome send(const Payload& payload) override {
     HttpAnswer answer;
-    return post_.post(url_, std::string(payload), headers_, answer);
+    return post_.post(url_, payload.bytes, headers_, answer);
   }
   void cancel() override { post_.cancel(); }
 
@@ -46,8 +46,8 @@ class IngestSender final : public Sender {
   IngestSender(const ExporterConfig& config, std::string_view version, const ExportClock& clock)
       : url_(with_path(config.endpoint, "/ingest")), clock_(clock), post_(config, version, clock) {}
 
-  SendOutcome send(std::string_view payload, uint32_t /*profiles*/) override {
-    const auto profile = decode_single(payload);
+  SendOutcome send(const Payload& payload) override {
+    const auto profile = decode_single(payload.bytes);
     if (!profile) return SendOutcome::rejected(profile.error().message);
     std::string url = fmt::format("{}{}name={}&from={}&until={}&spyName=vesta&format=pprof", url_,
                                   url_.find('?') == std::string::npos ? '?' : '&',

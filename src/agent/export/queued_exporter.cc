@@ -22,7 +22,7 @@ std::string reason_of(const Error& error) {
 
 }  // namespace
 
-QueuedExporter::QueuedExporter(std::string name, std::unique_ptr<DiskQueue> queue,
+QueuedExporter::QueuedExporter(std::string name, std::unique_ptr<BatchQueue> queue,
                                std::unique_ptr<PayloadCodec> codec, std::unique_ptr<Sender> sender,
                                const UploaderOptions& options, const ExportClock& clock)
     : name_(std::move(name)),
@@ -45,7 +45,7 @@ QueuedExporter::~QueuedExporter() {
 
 Status QueuedExporter::take(const ProfileBatch& batch) {
   if (batch.profiles.empty()) return {};
-  Status status = queue_->push(codec_->encode(batch));
+  Status status = queue_->push(batch);
   {
     const std::lock_guard guard(lock_);
     taken_ += batch.profiles.size();

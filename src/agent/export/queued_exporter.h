@@ -1,4 +1,4 @@
-// An exporter with a queue on disk: take() encodes and queues, a thread of its own sends. Owns
+// An exporter with a queue on disk: take() queues, a thread of its own encodes and sends. Owns
 // queue, codec, sender and thread. take() from one thread at a time, the rest from any.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "agent/export/disk_queue.h"
+#include "agent/export/batch_queue.h"
 #include "agent/export/export_clock.h"
 #include "agent/export/exporter.h"
 #include "agent/export/payload.h"
@@ -20,7 +20,7 @@ namespace vesta::agent {
 class QueuedExporter final : public Exporter {
  public:
   // The clock must outlive it.
-  QueuedExporter(std::string name, std::unique_ptr<DiskQueue> queue,
+  QueuedExporter(std::string name, std::unique_ptr<BatchQueue> queue,
                  std::unique_ptr<PayloadCodec> codec, std::unique_ptr<Sender> sender,
                  const UploaderOptions& options, const ExportClock& clock);
   // What is being sent is given up and stays in the queue; flush() first to wait for it.
@@ -35,7 +35,7 @@ class QueuedExporter final : public Exporter {
   void run();
 
   const std::string name_;
-  const std::unique_ptr<DiskQueue> queue_;
+  const std::unique_ptr<BatchQueue> queue_;
   const std::unique_ptr<PayloadCodec> codec_;
   const std::unique_ptr<Sender> sender_;
   const ExportClock& clock_;

@@ -99,10 +99,10 @@ class SingleCodec final : public PayloadCodec {
   SingleCodec(NameOf name_of, bool with_resource)
       : name_of_(name_of), with_resource_(with_resource) {}
 
-  std::vector<QueueItem> encode(const ProfileBatch& batch) const override {
-    std::vector<QueueItem> items;
-    for (const Profile& profile : batch.profiles) {
-      const Dictionary& dictionary = batch.dictionary;
+  std::vector<Payload> encode(const Dictionary& dictionary,
+                              std::span<const Profile> profiles) const override {
+    std::vector<Payload> payloads;
+    for (const Profile& profile : profiles) {
       SingleProfile single;
       single.name = name_of_(dictionary, profile);
       single.from_ns = profile.time_ns;
@@ -111,14 +111,9 @@ class SingleCodec final : public PayloadCodec {
       single.family = dictionary.string(profile.name);
       single.pprof = gzip(with_resource_ ? pprof_with_resource(dictionary, profile)
                                          : write_pprof(dictionary, profile));
-      items.push_back({1, encode_single(single)});
+      payloads.push_back({1, encode_single(single)});
     }
-    return items;
-  }
-  Result<std::string> slice(std::string_view payload, uint32_t first,
-                            uint32_t count) const override {
-    if (first == 0 && count == 1) return std::string(payload);
-    return Error{ErrorCode::kInvalidInput, "one profile cannot be split", ""};
+    return payloads;
   }
 
  private:

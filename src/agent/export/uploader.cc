@@ -25,7 +25,7 @@ std::string cut(std::string_view reason) {
 
 }  // namespace
 
-Uploader::Uploader(DiskQueue& queue, const PayloadCodec& codec, Sender& sender,
+Uploader::Uploader(BatchQueue& queue, const PayloadCodec& codec, Sender& sender,
                    const UploaderOptions& options, const ExportClock& clock)
     : queue_(queue), codec_(codec), sender_(sender), options_(options), clock_(clock) {}
 
@@ -33,23 +33,30 @@ int64_t Uploader::step(Urgency urgency) {
   const int64_t start = clock_.boot_ns();
   const int64_t due = urgency == Urgency::kNow ? asked_until_ns_ : next_ns_;
   if (start < due) return next_ns_;
-  while (const auto record = queue_.front()) {
-    if (!upload(*record)) return next_ns_;
+  while (const auto batch = queue_.front()) {
+    const auto profiles = static_cast<uint32_t>(batch->profiles.size());
+    if (!upload(*batch, batch->done, profiles - batch->done)) return next_ns_;
   }
   next_ns_ = start + options_.interval_ns;
   return next_ns_;
 }
 
-bool Uploader::upload(const QueuedRecord& record) {
-  return upload_part(record, record.done, record.profiles - record.done);
+// False when it has to be tried again later, from where it got to.
+bool Uploader::upload(const QueuedBatch& batch, uint32_t first, uint32_t count) {
+  for (const Payload& payload :
+       codec_.encode(*batch.dictionary, batch.profiles.subspan(first, count))) {
+    if (!upload_payload(batch, first, payload)) return false;
+    first += payload.profiles;
+  }
+  return true;
 }
 
-// False when it has to be tried again later, from where it got to.
-bool Uploader::upload_part(const QueuedRecord& record, uint32_t first, uint32_t count) {
-  const SendOutcome outcome = try_part(record, first, count);
+bool Uploader::upload_payload(const QueuedBatch& batch, uint32_t first, const Payload& payload) {
+  const uint32_t count = payload.profiles;
+  const SendOutcome outcome = try_to_send(payload);
   if (outcome.kind == SendOutcome::Kind::kTooLarge && count > 1) {
     const uint32_t half = count / 2;
-    return upload_part(record, first, half) && upload_part(record, first + half, count - half);
+    return upload(batch, first, half) && upload(batch, first + half, count - half);
   }
   if (outcome.kind == SendOutcome::Kind::kRetry) {
     back_off(outcome);
@@ -57,8 +64,8 @@ bool Uploader::upload_part(const QueuedRecord& record, uint32_t first, uint32_t 
   }
   failures_in_a_row_ = 0;
   asked_until_ns_ = 0;
-  // What made room for others meanwhile is counted as expired already.
-  const bool counts = queue_.advance(record.place, first + count);
+  // What had to make room for others meanwhile is counted as expired already.
+  const bool counts = queue_.advance(batch.place, first + count);
   const bool is_sent = outcome.kind == SendOutcome::Kind::kSent;
   const uint32_t lost = is_sent ? std::min(outcome.rejected_profiles, count) : count;
   {
@@ -70,15 +77,12 @@ bool Uploader::upload_part(const QueuedRecord& record, uint32_t first, uint32_t 
   return counts;
 }
 
-SendOutcome Uploader::try_part(const QueuedRecord& record, uint32_t first, uint32_t count) {
+SendOutcome Uploader::try_to_send(const Payload& payload) {
   {
     const std::lock_guard guard(lock_);
     ++stats_.attempts;
   }
-  if (first == 0 && count == record.profiles) return sender_.send(record.payload, count);
-  auto part = codec_.slice(record.payload, first, count);
-  if (!part) return SendOutcome::rejected("cannot be split: " + part.error().message);
-  return sender_.send(*part, count);
+  return sender_.send(payload);
 }
 
 void Uploader::back_off(const SendOutcome& outcome) {

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "agent/export/disk_queue.h"
+#include "agent/export/batch_queue.h"
 #include "agent/export/export_clock.h"
 #include "agent/export/payload.h"
 
@@ -34,7 +34,7 @@ struct UploaderStats {
 
 class Uploader {
  public:
-  Uploader(DiskQueue& queue, const PayloadCodec& codec, Sender& sender,
+  Uploader(BatchQueue& queue, const PayloadCodec& codec, Sender& sender,
            const UploaderOptions& options, const ExportClock& clock);
 
   enum class Urgency : uint8_t {
@@ -51,12 +51,12 @@ class Uploader {
   void count_rejected(uint64_t count, std::string_view reason);
 
  private:
-  bool upload(const QueuedRecord& record);
-  bool upload_part(const QueuedRecord& record, uint32_t first, uint32_t count);
-  SendOutcome try_part(const QueuedRecord& record, uint32_t first, uint32_t count);
+  bool upload(const QueuedBatch& batch, uint32_t first, uint32_t count);
+  bool upload_payload(const QueuedBatch& batch, uint32_t first, const Payload& payload);
+  SendOutcome try_to_send(const Payload& payload);
   void back_off(const SendOutcome& outcome);
 
-  DiskQueue& queue_;
+  BatchQueue& queue_;
   const PayloadCodec& codec_;
   Sender& sender_;
   const UploaderOptions options_;

@@ -15,6 +15,7 @@
 #include "formats/common/json_document.h"
 #include "formats/otlp/reader.h"
 #include "formats/pprof/reader.h"
+#include "formats/protobuf/wire.h"
 #include "profile/test_profiles.h"
 
 namespace vesta::agent {

@@ -301,11 +301,10 @@ TEST_F(ExportersTest, AFullDiskOfFilesIsCountedAndRecovers) {
 // A server of ours around an engine in memory, over HTTP and gRPC.
 class VestaServer {
  public:
-  explicit VestaServer(const server::TlsFiles& tls = {}, int ways = 0) {
-    (void)ways;
+  explicit VestaServer(const server::TlsFiles& tls = {}) {
     IngestOptions options;
     options.now_ns = [] { return test::kWindowTime + 20'000'000'000; };
-    ingest_ = std::make_unique<Ingest>(engine_, options);
+    ingest_ = std::make_unique<Ingest>(*engine_, options);
     server::add_ingest_routes(routes_, *ingest_);
     start(tls);
   }
@@ -320,8 +319,7 @@ class VestaServer {
   }
   std::string http() const { return "127.0.0.1:" + std::to_string(http_->addresses()[0].port); }
   std::string grpc() const { return "127.0.0.1:" + std::to_string(grpc_->address().port); }
-  Engine& engine() { return engine_; }
-  uint64_t profiles() const { return engine_.stats().profiles; }
+  uint64_t series() const { return engine_->stats().series; }
 
  private:
   void start(const server::TlsFiles& tls) {
@@ -347,7 +345,7 @@ class VestaServer {
     grpc_ = std::move(*grpc_server);
   }
 
-  MemoryEngine engine_;
+  const std::unique_ptr<Engine> engine_ = make_memory_engine();
   std::unique_ptr<Ingest> ingest_;
   server::Routes routes_;
   server::MemoryBudget budget_{uint64_t{512} << 20};
@@ -372,6 +370,7 @@ TEST_F(ExportersTest, EveryProtocolReachesAServerOfOurs) {
     EXPECT_EQ(exporter->stats().sent, 3U) << exporter->stats().last_error;
     check_sums(exporter->stats());
     EXPECT_EQ(exporter->stats().last_error, "");
+    EXPECT_EQ(server.series(), 6U) << "two types of three services";
   }
 }
 

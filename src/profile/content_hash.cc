@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
-#include <string_view>
+#include <span>
 
 namespace vesta {
 namespace {
@@ -13,67 +13,93 @@ static_assert(offsetof(Hash128, high) == 0 && offsetof(Hash128, low) == 8);
 static_assert(std::endian::native == std::endian::little,
               "numbers are hashed as they lie in memory");
 
-// Fields are length-prefixed, so that no two different lists of fields give the same bytes. Hashing
-// is a good part of what a write costs: the buffer stays, and grows ahead.
-class ContentBytes {
+// Texts are hashed once each, and a location by the hashes of its texts: hashing is a good part of
+// what a write costs, and most texts stand in several places. All of it has a fixed width and says
+// how many lines follow, so that no two different contents give the same bytes.
+struct LocationContent {
+  Hash128 binary;  // build id, or else path
+  uint64_t shape;             // number of lines, kind, whether there is a build id
+  uint64_t offset_in_binary;  // 0 when there are lines
+};
+struct LineContent {
+  Hash128 name;
+  Hash128 system_name;
+  Hash128 file;
+  int64_t line;
+  uint64_t column;
+};
+struct OneLineContent {  // by far the most
+  LocationContent location;
+  LineContent line;
+};
+static_assert(std::has_unique_object_representations_v<OneLineContent>);
+
+template <class T>
+Hash128 hash_of(const T& content) {
+  return hash128({reinterpret_cast<const char*>(&content), sizeof content});
+}
+
+std::vector<Hash128> string_hashes(const StringTable& strings) {
+  std::vector<Hash128> hashes(strings.size());
+  for (size_t i = 0; i < hashes.size(); ++i) hashes[i] = hash128(strings[StringId(i)]);
+  return hashes;
+}
+
+class LocationHasher {
  public:
-  void text(std::string_view value) {
-    make_room(8 + value.size());
-    put_number(value.size());
-    std::memcpy(bytes_.data() + size_, value.data(), value.size());
-    size_ += value.size();
-  }
-  void number(uint64_t value) {
-    make_room(8);
-    put_number(value);
-  }
-  Hash128 take_hash() {
-    const Hash128 hash = hash128({bytes_.data(), size_});
-    size_ = 0;
-    return hash;
+  explicit LocationHasher(const Dictionary& dictionary)
+      : d_(dictionary), strings_(string_hashes(dictionary.strings)) {}
+
+  Hash128 operator()(LocationId id) {
+    const std::span<const Line> lines = d_.lines[id];
+    OneLineContent content;
+    describe(d_.location(id), lines.size(), content.location);
+    if (lines.empty()) return hash_of(content.location);
+    if (lines.size() == 1) {
+      describe(lines.front(), content.line);
+      return hash_of(content);
+    }
+    bytes_.resize(sizeof content.location + lines.size() * sizeof content.line);
+    char* at = bytes_.data();
+    std::memcpy(at, &content.location, sizeof content.location);
+    at += sizeof content.location;
+    for (const Line& line : lines) {
+      describe(line, content.line);
+      std::memcpy(at, &content.line, sizeof content.line);
+      at += sizeof content.line;
+    }
+    return hash128({bytes_.data(), bytes_.size()});
   }
 
  private:
-  void make_room(size_t count) {
-    if (bytes_.size() < size_ + count) bytes_.resize(2 * (size_ + count));
+  void describe(const Location& location, size_t line_count, LocationContent& out) const {
+    const Mapping& mapping = d_.mapping(location.mapping);
+    out.binary = strings_[(mapping.build_id ? mapping.build_id : mapping.file).index()];
+    out.shape = uint64_t{line_count} << 16 | static_cast<uint64_t>(location.kind) << 1 |
+                (mapping.build_id ? 1U : 0U);
+    out.offset_in_binary =
+        line_count == 0 ? location.address - mapping.start + mapping.file_offset : 0;
   }
-  void put_number(uint64_t value) {
-    std::memcpy(bytes_.data() + size_, &value, sizeof(value));
-    size_ += sizeof(value);
+  void describe(const Line& line, LineContent& out) const {
+    const Function& function = d_.function(line.function);
+    out.name = strings_[function.name.index()];
+    out.system_name = strings_[function.system_name.index()];
+    out.file = strings_[function.file.index()];
+    out.line = line.line;
+    out.column = line.column;
   }
 
-  std::vector<char> bytes_ = std::vector<char>(1024);
-  size_t size_ = 0;
+  const Dictionary& d_;
+  std::vector<Hash128> strings_;
+  std::vector<char> bytes_;  // scratch
 };
-
-void add_binary(ContentBytes& content, const Dictionary& d, const Mapping& mapping) {
-  content.number(mapping.build_id ? 1 : 0);
-  content.text(d.string(mapping.build_id ? mapping.build_id : mapping.file));
-}
 
 }  // namespace
 
 std::vector<Hash128> location_hashes(const Dictionary& d) {
   std::vector<Hash128> hashes(d.locations.size());
-  ContentBytes content;
-  for (size_t i = 0; i < hashes.size(); ++i) {
-    const Location& location = d.locations[i];
-    const Mapping& mapping = d.mapping(location.mapping);
-    const auto lines = d.lines[LocationId(i)];
-    add_binary(content, d, mapping);
-    content.number(static_cast<uint64_t>(location.kind));
-    content.number(lines.size());
-    for (const Line& line : lines) {
-      const Function& function = d.function(line.function);
-      content.text(d.string(function.name));
-      content.text(d.string(function.system_name));
-      content.text(d.string(function.file));
-      content.number(static_cast<uint64_t>(line.line));
-      content.number(line.column);
-    }
-    if (lines.empty()) content.number(location.address - mapping.start + mapping.file_offset);
-    hashes[i] = content.take_hash();
-  }
+  LocationHasher hash(d);
+  for (size_t i = 0; i < hashes.size(); ++i) hashes[i] = hash(LocationId(i));
   return hashes;
 }
 
@@ -83,10 +109,10 @@ std::vector<Hash128> stack_hashes(const Dictionary& d) {
   std::vector<Hash128> content;
   for (size_t i = 0; i < hashes.size(); ++i) {
     const auto stack = d.stacks[StackId(i)];
-    content.resize(stack.size());
+    if (content.size() < stack.size()) content.resize(stack.size());
     for (size_t at = 0; at < stack.size(); ++at) content[at] = locations[stack[at].index()];
     hashes[i] =
-        hash128({reinterpret_cast<const char*>(content.data()), content.size() * sizeof(Hash128)});
+        hash128({reinterpret_cast<const char*>(content.data()), stack.size() * sizeof(Hash128)});
   }
   return hashes;
 }

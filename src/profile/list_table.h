@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace vesta {
@@ -32,6 +34,10 @@ class ListTable {
     if (is_own(list)) {
       const std::vector<T> copy(list.begin(), list.end());
       items_.insert(items_.end(), copy.begin(), copy.end());
+    } else if constexpr (std::is_trivially_copyable_v<T>) {
+      // Ids set themselves to 0, so that insert() would copy them one by one.
+      const std::span<T> to = extend(list.size());
+      if (!list.empty()) std::memcpy(to.data(), list.data(), list.size_bytes());
     } else {
       items_.insert(items_.end(), list.begin(), list.end());
     }

@@ -1,5 +1,7 @@
 #include "profile/string_table.h"
 
+#include <algorithm>
+
 #include "base/table_hash.h"
 
 namespace vesta {
@@ -24,8 +26,9 @@ StringId StringTable::intern(std::string_view text) {
 }
 
 void StringTable::reserve(size_t strings, size_t bytes) {
-  ends_.reserve(strings);
-  bytes_.reserve(bytes);
+  // Room for a little more each time would move everything each time.
+  if (strings > ends_.capacity()) ends_.reserve(std::max(strings, ends_.capacity() * 3 / 2));
+  if (bytes > bytes_.capacity()) bytes_.reserve(std::max(bytes, bytes_.capacity() * 3 / 2));
 }
 
 }  // namespace vesta

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,23 @@ class StringTable {
 
   // Appends without looking for an equal string: for readers whose input is already a table.
   StringId add(std::string_view text);
+
+  // The same for many: `each(put)` calls put(text) for `count` strings with `bytes` bytes in all,
+  // or fewer.
+  template <class Each>
+  void add_all(size_t count, size_t bytes, Each&& each) {
+    const size_t before = bytes_.size();
+    size_t size = before;
+    reserve(ends_.size() + count, before + bytes);
+    bytes_.resize(before + bytes);
+    each([&](std::string_view text) {
+      text = text.substr(0, bytes_.size() - size);
+      std::memcpy(bytes_.data() + size, text.data(), text.size());
+      size += text.size();
+      ends_.push_back(static_cast<uint32_t>(size));
+    });
+    bytes_.resize(size);
+  }
 
   // The id of an equal string, or of a new one. The first call indexes what was added before.
   StringId intern(std::string_view text);

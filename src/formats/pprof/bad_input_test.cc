@@ -51,6 +51,37 @@ TEST(PprofBadInput, DamagedAnywhere) {
   }
 }
 
+// Tables at the very end of a file are read with care, others in a hurry: the answer is the same.
+TEST(PprofBadInput, DamagedTablesAreTheSameWhereverTheyStand) {
+  FileBuilder file;
+  file.sample_type("cpu", "nanoseconds");
+  file.sample({1}, {30});
+  const size_t before_tables = file.out.view().size();
+  file.function(1, "main.main", "main.go");
+  file.location(1, {1});
+  const std::string body = file.out.take();
+  const std::string bytes = file.finish() + body;
+  const size_t tables_begin = bytes.size() - body.size() + before_tables;
+  WireWriter padding;
+  padding.bytes(100, std::string(100, ' '));
+  const auto answer = [](const std::string& damaged) {
+    const Result<ProfileBatch> batch = read_pprof(damaged);
+    return batch.ok() ? describe(*batch) : batch.error().message;
+  };
+  ASSERT_TRUE(read_pprof(bytes).ok());
+  for (size_t at = tables_begin; at < bytes.size(); ++at) {
+    for (int value = 0; value < 256; ++value) {
+      std::string damaged = bytes;
+      damaged[at] = static_cast<char>(value);
+      const std::string alone = answer(damaged);
+      const bool runs_out = alone.find("past the end") != std::string::npos ||
+                            alone.find("cut off") != std::string::npos;
+      if (runs_out) continue;
+      EXPECT_EQ(answer(damaged + padding.view()), alone) << at << " " << value;
+    }
+  }
+}
+
 TEST(PprofBadInput, LengthBeyondTheEnd) {
   std::string bytes = FileBuilder::small().finish();
   const size_t at = bytes.size();

@@ -4,6 +4,19 @@
 
 namespace vesta {
 
+bool IdMap::add_out_of_order(uint64_t id) {
+  if (in_order_) {
+    in_order_ = false;
+    flat_.resize(entries_ + entries_ / 2 + 2);
+    for (uint32_t known = 1; known <= count_; ++known) flat_[known] = known;
+  }
+  const auto position = static_cast<uint32_t>(++count_);
+  if (id >= flat_.size()) return add_far(id, position);
+  if (flat_[id] != 0) return false;
+  flat_[id] = position;
+  return true;
+}
+
 bool IdMap::add_far(uint64_t id, uint32_t position) {
   if ((far_count_ + 1) * 3 > far_.size() * 2) {
     if (far_.empty()) seed_ = table_secret().start;

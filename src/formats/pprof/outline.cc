@@ -13,15 +13,21 @@
 namespace vesta::pprof {
 namespace {
 
-bool is_ascii(std::string_view text) {
+// The top bit of any byte is set when one of the text is.
+uint64_t bits_of(std::string_view text) {
   uint64_t bits = 0;
   size_t at = 0;
-  for (; at + 8 <= text.size(); at += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, text.data() + at, 8);
-    bits |= word;
-  }
+  const auto word = [&](size_t offset) {
+    uint64_t value = 0;
+    std::memcpy(&value, text.data() + at + offset, 8);
+    return value;
+  };
+  for (; at + 32 <= text.size(); at += 32) bits |= word(0) | word(8) | word(16) | word(24);
+  for (; at + 8 <= text.size(); at += 8) bits |= word(0);
   for (; at < text.size(); ++at) bits |= static_cast<uint8_t>(text[at]);
+  return bits;
+}
+bool is_ascii(uint64_t bits) {
   return (bits & 0x8080808080808080ull) == 0;
 }
 
@@ -43,14 +49,21 @@ class Scanner {
     while (reader.next()) {
       if (reader.is(profile::kSample, WireType::kBytes)) {  // by far the most
         if (outline_.sample_count == 0) outline_.samples_begin = reader.offset();
-        ++outline_.sample_count;
-        outline_.sample_bytes += reader.bytes().size();
+        size_t count = 0;
+        size_t bytes = 0;
+        reader.bytes_run([&](size_t, std::string_view message) {
+          ++count;
+          bytes += message.size();
+        });
+        outline_.sample_count += count;
+        outline_.sample_bytes += bytes;
         outline_.samples_end = bytes_.size() - reader.remaining();
         continue;
       }
       if (std::vector<uint32_t>* offsets = table_of(reader)) {
-        offsets->push_back(static_cast<uint32_t>(reader.offset()));
-        reader.skip();
+        reader.bytes_run([&](size_t offset, std::string_view) {
+          offsets->push_back(static_cast<uint32_t>(offset));
+        });
         continue;
       }
       const bool known =
@@ -148,30 +161,54 @@ class Scanner {
     }
   }
 
-  // Strings stand side by side: a look ahead tells how much room they need.
+  // Strings stand side by side: a look ahead tells how much room they need, and whether all of them
+  // can be taken as they are.
   Status string_run(WireReader& reader) {
-    if (reader.offset() >= counted_until_) {
-      WireReader ahead = reader;
-      size_t count = 0;
-      size_t total = 0;
-      do {
-        ++count;
-        total += ahead.bytes().size();
-      } while (ahead.next() && ahead.is(profile::kStringTable, WireType::kBytes));
-      counted_until_ = ahead.ok() ? ahead.offset() : bytes_.size();
-      if (ahead.at_end()) counted_until_ = bytes_.size();
+    size_t count = 0;
+    size_t total = 0;
+    size_t longest = 0;
+    WireReader ahead = reader;
+    // From here on, nothing was looked at but lengths. Short ones are ASCII themselves.
+    const char* unseen = nullptr;
+    uint64_t bits = 0;
+    const char* end = nullptr;
+    ahead.bytes_run([&](size_t, std::string_view text) {
+      if (unseen == nullptr || text.size() >= 0x80) {
+        if (unseen != nullptr) bits |= bits_of({unseen, static_cast<size_t>(end - unseen)});
+        unseen = text.data();
+      }
+      end = text.data() + text.size();
+      ++count;
+      total += text.size();
+      longest = std::max(longest, text.size());
+    });
+    if (!ahead.ok()) {
+      reader = ahead;
+      return {};  // run() tells
+    }
+    bits |= bits_of({unseen, static_cast<size_t>(end - unseen)});
+    constexpr uint64_t kMaxBytes = std::numeric_limits<uint32_t>::max();
+    const bool plain = is_ascii(bits) && longest <= options_.max_string_bytes &&
+                       strings_.byte_size() + total <= kMaxBytes;
+    Status status;
+    const auto take = [&](auto&& add) {
+      reader.bytes_run([&](size_t at, std::string_view text) {
+        // The model's table opens with the empty string as well.
+        if (file_strings_++ != 0) return add(text);
+        if (text.empty()) return;
+        status = malformed(at, "string_table[0]: must be the empty string",
+                           "this is no pprof profile, or a faulty tool wrote it");
+      });
+    };
+    if (plain) {
+      strings_.add_all(count, total, take);
+    } else {
       strings_.reserve(strings_.size() + count, strings_.byte_size() + total);
+      take([&](std::string_view text) {
+        if (status) status = add_string(text);
+      });
     }
-    const size_t offset = reader.offset();
-    const std::string_view text = reader.bytes();
-    if (!reader.ok()) return {};  // run() tells
-    if (file_strings_++ == 0) {
-      // The model's table opens with the empty string as well.
-      if (text.empty()) return {};
-      return malformed(offset, "string_table[0]: must be the empty string",
-                       "this is no pprof profile, or a faulty tool wrote it");
-    }
-    return add_string(text);
+    return status;
   }
 
   Status add_string(std::string_view text) {
@@ -180,7 +217,7 @@ class Scanner {
       ++outline_.repairs.truncated;
     }
     std::string repaired;
-    if (!is_ascii(text) && !is_valid_utf8(text)) {
+    if (!is_ascii(bits_of(text)) && !is_valid_utf8(text)) {
       repaired = replace_invalid_utf8(text);
       text = repaired;
       ++outline_.repairs.invalid_utf8;
@@ -204,7 +241,6 @@ class Scanner {
   StringTable& strings_;
   Outline outline_;
   size_t file_strings_ = 0;
-  size_t counted_until_ = 0;
 };
 
 }  // namespace

@@ -118,6 +118,95 @@ TEST(PprofReader, IdsMayBeAnyNumbers) {
   }
 }
 
+// The usual order of fields has a faster way of its own.
+TEST(PprofReader, FieldsMayStandInAnyOrder) {
+  struct Field {
+    uint32_t number;
+    uint64_t value;
+  };
+  const auto message = [](std::vector<Field> fields, int order) {
+    if (order == 1) std::ranges::reverse(fields);
+    if (order == 2) fields.push_back({77, 1});                                  // not known
+    if (order == 3) fields.insert(fields.begin(), {fields.back().number, 99});  // the last counts
+    WireWriter out;
+    for (const Field& field : fields) out.always_uint64(field.number, field.value);
+    return out;
+  };
+  const auto read = [&](int order) {
+    FileBuilder file;
+    file.sample_type("cpu", "nanoseconds");
+    file.mapping(1, "/bin/app");
+    const std::vector<uint64_t> numbers{1,          127,        128,        16'383,
+                                        16'384,     0xFFFF,     1ull << 28, 1ull << 35,
+                                        1ull << 55, 1ull << 56, 1ull << 63, ~uint64_t{0}};
+    std::vector<uint64_t> ids;
+    for (const uint64_t number : numbers) {
+      const uint64_t id = ids.size() + 1;
+      ids.push_back(id);
+      const auto name = file.string(fmt::format("f{}", id));
+      file.out.message(profile::kFunction, message({{function::kId, id},
+                                                    {function::kName, name},
+                                                    {function::kSystemName, name},
+                                                    {function::kFilename, file.string("a.go")},
+                                                    {function::kStartLine, number}},
+                                                   order));
+      WireWriter location = message(
+          {{location::kId, id}, {location::kMappingId, id % 2}, {location::kAddress, number}},
+          order);
+      for (uint64_t i = 0; i < id % 4; ++i) {
+        location.message(location::kLine, message({{line::kFunctionId, id - i},
+                                                   {line::kLine, number},
+                                                   {line::kColumn, number & 0xFFFFFFFF}},
+                                                  order));
+      }
+      if (id % 5 == 0) location.uint64(location::kIsFolded, 1);
+      file.out.message(profile::kLocation, location);
+    }
+    file.sample(ids, {1});
+    return describe(read_ok(file.finish()));
+  };
+  const std::string plain = read(0);
+  EXPECT_THAT(plain, HasSubstr("0x8000000000000000@/bin/app"));
+  for (int order = 1; order <= 3; ++order) EXPECT_EQ(read(order), plain) << order;
+}
+
+TEST(PprofReader, StringsMayStandApart) {
+  constexpr size_t kStrings = 200'000;
+  FileBuilder file;
+  file.sample_type("cpu", "nanoseconds");
+  std::string bytes = file.finish();
+  for (size_t i = 0; i < kStrings; ++i) {
+    WireWriter out;
+    out.always_uint64(profile::kPeriod, i);
+    out.always_bytes(profile::kStringTable, fmt::format("string {}", i));
+    bytes += out.view();
+  }
+  const ProfileBatch batch = read_ok(bytes);
+  EXPECT_EQ(batch.dictionary.string(StringId(2 + kStrings)), "string 199999");
+}
+
+TEST(PprofReader, LongNamesMayStandAmongShortOnes) {
+  const std::string long_name(300, 'x');
+  const std::string wide_name = std::string(150, 'y') + "é";
+  for (const std::string& name : {long_name, wide_name, std::string("z"), std::string("\xFF")}) {
+    FileBuilder file = FileBuilder::small();
+    file.function(3, "before");
+    file.function(4, name);
+    file.function(5, long_name + "2");
+    file.function(6, "after");
+    file.location(3, {3, 4, 5, 6});
+    file.sample({3}, {1});
+    const ProfileBatch batch = read_ok(file.finish());
+    const Dictionary& d = batch.dictionary;
+    const auto lines = d.lines[LocationId(3)];
+    ASSERT_EQ(lines.size(), 4U);
+    EXPECT_EQ(d.string(d.function(lines[0].function).name), "before");
+    EXPECT_EQ(d.string(d.function(lines[1].function).name), name == "\xFF" ? "\xEF\xBF\xBD" : name);
+    EXPECT_EQ(d.string(d.function(lines[2].function).name), long_name + "2");
+    EXPECT_EQ(d.string(d.function(lines[3].function).name), "after");
+  }
+}
+
 TEST(PprofReader, LongStacksKeepEveryFrame) {
   constexpr uint64_t kLocations = 20'000;  // ids of one, two and three bytes
   FileBuilder file;

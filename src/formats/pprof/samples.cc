@@ -14,6 +14,7 @@ namespace {
 constexpr size_t kMaxFastBytes = 8192;
 // After so many samples, the room for all stacks is estimated from the first ones.
 constexpr size_t kSamplesToEstimate = 1024;
+constexpr size_t kMaxFewItems = size_t{1} << 16;
 
 }  // namespace
 
@@ -36,6 +37,9 @@ Status SampleDecoder::run() {
   // Each value takes a byte of the samples at least, whatever the number of types claims.
   const size_t bytes = outline_.sample_bytes;
   samples_.values.reserve(count > bytes / type_count_ ? bytes : count * type_count_);
+  // Files with few samples have room for their stacks at once.
+  dictionary_.stacks.reserve(std::min(count, kSamplesToEstimate) + 1,
+                             std::min(bytes, kMaxFewItems));
   const std::string_view region =
       file_.substr(outline_.samples_begin, outline_.samples_end - outline_.samples_begin);
   WireReader reader(region, file_.data());

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "formats/pprof/fields.h"
+#include "formats/protobuf/packed_varints.h"
 #include "formats/protobuf/wire.h"
 
 namespace vesta::pprof {
@@ -34,6 +36,63 @@ Error bad_id(uint64_t id, std::string_view name, uint32_t offset) {
   if (id == 0) return malformed(offset, fmt::format("{}.id: must not be 0", name));
   return malformed(offset, fmt::format("{}.id: {} is there twice", name, id));
 }
+
+// Reads varint fields that stand in the order of their numbers, each there at most once, without a
+// look at where their message ends: the caller does, when it has read them all, and goes another
+// way when they do not end there.
+class PlainFields {
+ public:
+  // A field takes a byte and a varint of ten at most.
+  static constexpr ptrdiff_t kFieldBytes = 11;
+
+  PlainFields(const char* at, const char* readable_end) : at_(at), readable_end_(readable_end) {}
+
+  const char* at() const { return at_; }
+  bool can_read(ptrdiff_t bytes) const { return readable_end_ - at_ >= bytes; }
+
+  // The field, or 0 when another one stands here. REQUIRES: kFieldBytes can be read.
+  [[gnu::always_inline]] uint64_t field(uint32_t number) {
+    if (static_cast<uint8_t>(*at_) != number << 3) return 0;
+    // Nearly all are ids and line numbers of one or two bytes, of which runs have the same length.
+    const uint64_t first = static_cast<uint8_t>(at_[1]);
+    if (first < 0x80) {
+      at_ += 2;
+      return first;
+    }
+    const uint64_t second = static_cast<uint8_t>(at_[2]);
+    if (second < 0x80) {
+      at_ += 3;
+      return second << 7 | (first & 0x7F);
+    }
+    const LongVarint found = long_varint(at_ + 1);
+    at_ = found.end;
+    return found.value;
+  }
+
+  // Where the message ends that starts here, in a field of that number; null when another one
+  // stands here or the message has 128 bytes or more. REQUIRES: two bytes can be read.
+  const char* open_message(uint32_t number) {
+    const auto length = static_cast<uint8_t>(at_[1]);
+    if (static_cast<uint8_t>(*at_) != (number << 3 | 2) || length >= 0x80) return nullptr;
+    at_ += 2;
+    return at_ + length;
+  }
+
+ private:
+  struct LongVarint {
+    uint64_t value;
+    const char* end;
+  };
+  // What is longer than ten bytes is no varint: it stays unread.
+  static LongVarint long_varint(const char* at) {
+    uint64_t value = 0;
+    const char* const end = read_packed_varint(at, at + 10, at + 10, value);
+    return end == nullptr ? LongVarint{0, at - 1} : LongVarint{value, end};
+  }
+
+  const char* at_;
+  const char* readable_end_;
+};
 
 }  // namespace
 
@@ -137,7 +196,9 @@ Status TableDecoder::decode_functions() {
   const size_t strings = dictionary_.strings.size();
   dictionary_.functions.reserve(outline_.functions.size() + 1);
   function_kinds_.reserve(outline_.functions.size() + 1);
+  source_kinds_.resize(strings);
   for (const uint32_t offset : outline_.functions) {
+    if (decode_plain_function(offset)) continue;
     uint64_t id = 0;
     uint64_t name = 0;
     uint64_t system_name = 0;
@@ -181,9 +242,35 @@ Status TableDecoder::decode_functions() {
     entry.system_name = StringId(system_name);
     entry.file = StringId(file);
     dictionary_.functions.push_back(entry);
-    function_kinds_.push_back(kind_of_source(dictionary_.string(entry.file)));
+    function_kinds_.push_back(kind_of_source_cached(entry.file));
   }
   return {};
+}
+
+bool TableDecoder::decode_plain_function(uint32_t offset) {
+  PlainFields fields(bytes_.data() + offset, bytes_.data() + bytes_.size());
+  if (!fields.can_read(2 + 5 * PlainFields::kFieldBytes)) return false;
+  const char* const end = fields.open_message(profile::kFunction);
+  if (end == nullptr) return false;
+  const uint64_t id = fields.field(function::kId);
+  const uint64_t name = fields.field(function::kName);
+  const uint64_t system_name = fields.field(function::kSystemName);
+  const uint64_t file = fields.field(function::kFilename);
+  const uint64_t start_line = fields.field(function::kStartLine);
+  if (fields.at() != end || std::max({name, system_name, file}) >= dictionary_.strings.size() ||
+      id == 0 || !function_ids_.add(id)) {
+    return false;
+  }
+  dictionary_.functions.push_back(
+      {StringId(name), StringId(system_name), StringId(file), static_cast<int64_t>(start_line)});
+  function_kinds_.push_back(kind_of_source_cached(StringId(file)));
+  return true;
+}
+
+FrameKind TableDecoder::kind_of_source_cached(StringId file) {
+  uint8_t& known = source_kinds_[file.index()];
+  if (known == 0) known = static_cast<uint8_t>(kind_of_source(dictionary_.string(file))) + 1;
+  return static_cast<FrameKind>(known - 1);
 }
 
 Status TableDecoder::decode_locations() {
@@ -191,6 +278,7 @@ Status TableDecoder::decode_locations() {
   dictionary_.locations.reserve(count + 1);
   dictionary_.lines.reserve(count + 1, count);
   for (const uint32_t offset : outline_.locations) {
+    if (decode_plain_location(offset)) continue;
     Location entry;
     uint64_t id = 0;
     uint64_t mapping_id = 0;
@@ -235,14 +323,48 @@ Status TableDecoder::decode_locations() {
                          fmt::format("location.mapping_id: no mapping has the id {}", mapping_id));
       }
     }
-    const auto lines = dictionary_.lines.open_items();
-    entry.kind = mapping_kinds_[entry.mapping.index()];
-    if (entry.kind == FrameKind::kUnknown && !lines.empty())
-      entry.kind = function_kinds_[lines.front().function.index()];
-    dictionary_.lines.close();
-    dictionary_.locations.push_back(entry);
+    add_location(entry);
   }
   return {};
+}
+
+bool TableDecoder::decode_plain_location(uint32_t offset) {
+  PlainFields fields(bytes_.data() + offset, bytes_.data() + bytes_.size());
+  constexpr ptrdiff_t kMostBytes = 2 + 4 * PlainFields::kFieldBytes;
+  if (!fields.can_read(kMostBytes)) return false;
+  const char* const end = fields.open_message(profile::kLocation);
+  if (end == nullptr) return false;
+  const uint64_t id = fields.field(location::kId);
+  const uint64_t mapping_id = fields.field(location::kMappingId);
+  Location entry;
+  entry.address = fields.field(location::kAddress);
+  entry.mapping = MappingId(mapping_ids_.find(mapping_id));
+  bool ok = id != 0 && (mapping_id == 0 || entry.mapping);
+  while (ok && fields.at() < end && fields.can_read(kMostBytes)) {
+    const char* const line_end = fields.open_message(location::kLine);
+    if (line_end == nullptr) break;
+    const FunctionId function(function_ids_.find(fields.field(line::kFunctionId)));
+    const auto number = static_cast<int64_t>(fields.field(line::kLine));
+    const uint64_t column = fields.field(line::kColumn);
+    ok = function && column <= std::numeric_limits<uint32_t>::max() && fields.at() == line_end;
+    dictionary_.lines.push({function, static_cast<uint32_t>(column), number});
+  }
+  if (!ok || fields.at() != end || !location_ids_.add(id)) {
+    dictionary_.lines.discard_open();
+    return false;
+  }
+  add_location(entry);
+  return true;
+}
+
+// With the lines that were pushed for it.
+void TableDecoder::add_location(Location entry) {
+  const auto lines = dictionary_.lines.open_items();
+  entry.kind = mapping_kinds_[entry.mapping.index()];
+  if (entry.kind == FrameKind::kUnknown && !lines.empty())
+    entry.kind = function_kinds_[lines.front().function.index()];
+  dictionary_.lines.close();
+  dictionary_.locations.push_back(entry);
 }
 
 bool TableDecoder::decode_line(WireReader& reader, size_t offset) {

@@ -29,6 +29,12 @@ class TableDecoder {
   Status decode_mappings();
   Status decode_functions();
   Status decode_locations();
+  // The usual case: short messages, fields in order. False, with nothing appended, for anything
+  // else, errors included.
+  bool decode_plain_function(uint32_t offset);
+  bool decode_plain_location(uint32_t offset);
+  void add_location(Location entry);
+  FrameKind kind_of_source_cached(StringId file);
   // Appends one line to the location that is being decoded; it stands at `offset`. False: error_.
   bool decode_line(WireReader& reader, size_t offset);
   bool fail(Error error);
@@ -42,6 +48,7 @@ class TableDecoder {
   // By position; a location takes its kind from its mapping, or else from its innermost function.
   std::vector<FrameKind> mapping_kinds_{FrameKind::kUnknown};
   std::vector<FrameKind> function_kinds_{FrameKind::kUnknown};
+  std::vector<uint8_t> source_kinds_;  // by string; 0 if not asked yet, else the kind plus 1
   Error error_;
 };
 

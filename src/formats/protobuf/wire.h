@@ -72,6 +72,37 @@ class WireReader {
   }
   WireReader message() { return WireReader(bytes(), origin_); }
 
+  // The values of the current field and of all that follow it directly with the same tag, as the
+  // entries of tables do: calls each(offset, value) for them, and steps over them. The last one is
+  // the current field then. REQUIRES: next() gave kBytes.
+  template <class Each>
+  void bytes_run(Each&& each) {
+    const char* at = field_start_;
+    const char tag = *at;
+    if (static_cast<uint8_t>(tag) >= 0x80 || at_ != at + 1) {  // rare: a long tag, one at a time
+      const std::string_view value = bytes();
+      if (ok_) each(offset(), value);
+      return;
+    }
+    do {
+      field_start_ = at;
+      at_ = at + 1;
+      uint64_t length = at_ < end_ ? static_cast<uint8_t>(*at_++) : 0x80;
+      if (length >= 0x80) {
+        at_ = at + 1;
+        length = read_varint();
+        if (!ok_) return;
+      }
+      if (length > remaining()) {
+        fail("length runs past the end");
+        return;
+      }
+      const std::string_view value(at_, static_cast<size_t>(length));
+      at = at_ += length;
+      each(offset(), value);
+    } while (at < end_ && *at == tag);
+  }
+
   // Steps over the value of the current field, whatever it is.
   void skip() {
     switch (type_) {

@@ -49,6 +49,16 @@ class IdIndex {
     return kNotFound;
   }
 
+  // For many look-ups in a row, which would each wait for memory: prefetch() asks for what one with
+  // this hash will touch, and some look-ups later likely() has the entry that it will most likely
+  // compare with, or kNotFound.
+  void prefetch(uint64_t hash) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+  }
+  uint32_t likely(uint64_t hash) const {
+    return slots_.empty() ? kNotFound : slots_[hash & (slots_.size() - 1)].position_plus_one - 1;
+  }
+
   size_t byte_size() const { return slots_.size() * sizeof(Slot); }
 
   void reserve(size_t entries) {

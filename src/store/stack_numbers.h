@@ -2,6 +2,7 @@
 // their tree. Owns the hashes, some 40 bytes for each stack. Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "base/hash.h"
@@ -22,6 +23,28 @@ class StackNumbers {
   // kUnknown when there is none.
   StackNumber find(const Hash128& hash) const {
     return index_.find(slot(hash), [&](uint32_t at) { return hashes_[at] == hash; });
+  }
+  // The same for many: finds `count` hashes, hash_at(i), and calls found(i, number) for each. The
+  // table of a large service is not in the cache, so the look-ups wait for memory together.
+  template <class HashAt, class Found>
+  void find_all(size_t count, HashAt&& hash_at, Found&& found) const {
+    constexpr size_t kAtOnce = 16;
+    uint64_t slots[kAtOnce];
+    for (size_t first = 0; first < count; first += kAtOnce) {
+      const size_t here = std::min(kAtOnce, count - first);
+      for (size_t i = 0; i < here; ++i) {
+        slots[i] = slot(hash_at(first + i));
+        index_.prefetch(slots[i]);
+      }
+      for (size_t i = 0; i < here; ++i) {
+        const uint32_t likely = index_.likely(slots[i]);
+        if (likely < hashes_.size()) __builtin_prefetch(&hashes_[likely]);
+      }
+      for (size_t i = 0; i < here; ++i) {
+        const Hash128& hash = hash_at(first + i);
+        found(first + i, index_.find(slots[i], [&](uint32_t at) { return hashes_[at] == hash; }));
+      }
+    }
   }
   // The number of that stack; the next free one if it is new.
   StackNumber find_or_add(const Hash128& hash) {

@@ -102,17 +102,20 @@ Status Partition::number_stacks(const Dictionary& dictionary, const std::vector<
                                 std::vector<StackNumber>& numbers) {
   const std::lock_guard lock(tree_mutex_);
   VESTA_TRY(load_numbers());
-  bool grown = false;
+  const auto hash_at = [&](size_t i) -> const Hash128& { return hashes[wanted[i].index()]; };
+  bool is_new = false;
+  stacks_.find_all(wanted.size(), hash_at, [&](size_t i, StackNumber number) {
+    numbers[wanted[i].index()] = number;
+    is_new |= number == StackNumbers::kUnknown;
+  });
+  if (!is_new) return {};
+  VESTA_TRY(load_tree());
   for (const StackId id : wanted) {
-    StackNumber number = stacks_.find(hashes[id.index()]);
-    if (number == StackNumbers::kUnknown) {
-      if (!grown) VESTA_TRY(load_tree());
-      grown = true;
+    StackNumber& number = numbers[id.index()];
+    if (number == StackNumbers::kUnknown)
       number = writer().number(stacks_, hashes[id.index()], dictionary, id);
-    }
-    numbers[id.index()] = number;
   }
-  if (grown) measure();
+  measure();
   return {};
 }
 

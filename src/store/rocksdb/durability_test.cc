@@ -240,7 +240,7 @@ TEST_F(DurabilityTest, ASecondOneOnTheSameDirectoryIsToldSo) {
       << second.error().message;
 }
 
-TEST_F(DurabilityTest, ANewerSchemaIsRefused) {
+TEST_F(DurabilityTest, AnotherSchemaIsRefused) {
   open().reset();
   {
     rocksdb::Options options;
@@ -253,14 +253,14 @@ TEST_F(DurabilityTest, ANewerSchemaIsRefused) {
     std::vector<rocksdb::ColumnFamilyHandle*> handles;
     rocksdb::DB* db = nullptr;
     ASSERT_TRUE(rocksdb::DB::Open(options, options_.directory, families, &handles, &db).ok());
-    ASSERT_TRUE(db->Put({}, "v", "2").ok());
+    ASSERT_TRUE(db->Put({}, "v", "1").ok());
     for (rocksdb::ColumnFamilyHandle* handle : handles) db->DestroyColumnFamilyHandle(handle);
     delete db;
   }
   const auto refused = open_rocksdb_engine(options_);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
-  EXPECT_NE(refused.error().message.find("version 2"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("version 1"), std::string::npos);
 }
 
 TEST_F(DurabilityTest, RestoreWantsAnEmptyDirectoryAndABackup) {

@@ -13,25 +13,50 @@ uint64_t magnitude(int64_t value) {
   return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
 }
 
+// Comparing with an empty one would be two calls for each row.
+bool is_set(const Link& link) {
+  uint64_t words[kLinkBytes / sizeof(uint64_t)];
+  std::memcpy(words, link.trace_id.data(), sizeof link.trace_id);
+  std::memcpy(words + 2, link.span_id.data(), sizeof link.span_id);
+  return (words[0] | words[1] | words[2]) != 0;
+}
+
 // What all values are multiples of, which is the period of most profiles.
 class Scale {
  public:
   void add(int64_t value) {
-    divisor_ = std::gcd(divisor_, magnitude(value));
+    // Most values are multiples of the period, and the first of them tells.
+    const uint64_t size = magnitude(value);
+    if (divisor_ == 0 || size % divisor_ != 0) divisor_ = std::gcd(divisor_, size);
     has_negative_ |= value < 0;
   }
   uint64_t divisor() const { return divisor_ == 0 ? 1 : divisor_; }
   bool has_negative() const { return has_negative_; }
-  void put(std::string& out, int64_t value) const {
-    const uint64_t count = magnitude(value) / divisor();
-    if (!has_negative_) return put_varint(out, count);
+  uint64_t stored(int64_t value) const {
+    const uint64_t count = divisor_ <= 1 ? magnitude(value) : magnitude(value) / divisor_;
+    if (!has_negative_) return count;
     // Zig-zag of a magnitude: 2^63 stays within 64 bits because only -2^63 has it.
-    put_varint(out, value < 0 ? (count - 1) << 1 | 1 : count << 1);
+    return value < 0 ? (count - 1) << 1 | 1 : count << 1;
   }
 
  private:
   uint64_t divisor_ = 0;
   bool has_negative_ = false;
+};
+
+// A column of varints, for which there is room from the start.
+class Column {
+ public:
+  explicit Column(size_t rows) : bytes_(rows * kMaxVarintBytes, '\0'), at_(bytes_.data()) {}
+  void add(uint64_t value) { at_ = write_varint(at_, value); }
+  std::string_view view() const {
+    return {bytes_.data(), static_cast<size_t>(at_ - bytes_.data())};
+  }
+  void clear() { at_ = bytes_.data(); }
+
+ private:
+  std::string bytes_;
+  char* at_;
 };
 
 }  // namespace
@@ -66,7 +91,7 @@ std::string encode_record(const RecordHeader& header, const std::vector<Row>& ro
   for (const Row& row : rows) {
     scale.add(row.value);
     if (row.key.labels != 0) flags |= RecordView::kHasLabels;
-    if (row.key.link != Link{}) flags |= RecordView::kHasLinks;
+    if (is_set(row.key.link)) flags |= RecordView::kHasLinks;
     if (row.key.time_ns != 0) flags |= RecordView::kHasTimes;
   }
   if (scale.has_negative()) flags |= RecordView::kIsSigned;
@@ -74,15 +99,16 @@ std::string encode_record(const RecordHeader& header, const std::vector<Row>& ro
   out.reserve(32 + rows.size() * 3);
   RecordView::put_header(out, header, flags, scale.divisor());
   put_varint(out, rows.size());
-  std::string stacks;
-  stacks.reserve(rows.size() * 2);
+  Column column(rows.size());
   StackNumber last = 0;
   for (const Row& row : rows) {
-    put_varint(stacks, row.key.stack - last);
+    column.add(row.key.stack - last);
     last = row.key.stack;
   }
-  put_text(out, stacks);
-  for (const Row& row : rows) scale.put(out, row.value);
+  put_text(out, column.view());
+  column.clear();
+  for (const Row& row : rows) column.add(scale.stored(row.value));
+  out += column.view();
   if ((flags & RecordView::kHasLabels) != 0)
     for (const Row& row : rows) put_varint(out, row.key.labels);
   if ((flags & RecordView::kHasLinks) != 0) {
@@ -117,24 +143,29 @@ std::string encode_record(const RecordHeader& header, const std::vector<Row>& ro
 
 std::string encode_rollup(const RecordHeader& header, const std::vector<int64_t>& weights) {
   Scale scale;
-  std::string stacks;
   size_t rows = 0;
+  for (const int64_t weight : weights) {
+    if (weight == 0) continue;
+    scale.add(weight);
+    ++rows;
+  }
+  Column column(rows);
   StackNumber last = 0;
   for (StackNumber stack = 0; stack < weights.size(); ++stack) {
     if (weights[stack] == 0) continue;
-    scale.add(weights[stack]);
-    put_varint(stacks, stack - last);
+    column.add(stack - last);
     last = stack;
-    ++rows;
   }
   std::string out;
-  out.reserve(64 + stacks.size() * 3);
+  out.reserve(64 + rows * 4);
   RecordView::put_header(out, header, scale.has_negative() ? RecordView::kIsSigned : uint8_t{0},
                          scale.divisor());
   put_varint(out, rows);
-  put_text(out, stacks);
+  put_text(out, column.view());
+  column.clear();
   for (const int64_t weight : weights)
-    if (weight != 0) scale.put(out, weight);
+    if (weight != 0) column.add(scale.stored(weight));
+  out += column.view();
   return out;
 }
 

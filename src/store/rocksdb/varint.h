@@ -15,6 +15,17 @@ inline void put_varint(std::string& out, uint64_t value) {
   }
   out.push_back(static_cast<char>(value));
 }
+// The longest of 64 bits.
+inline constexpr size_t kMaxVarintBytes = 10;
+// The same where there is room for it; the end of what was written.
+inline char* write_varint(char* to, uint64_t value) {
+  while (value >= 0x80) {
+    *to++ = static_cast<char>(value | 0x80);
+    value >>= 7;
+  }
+  *to++ = static_cast<char>(value);
+  return to;
+}
 inline uint64_t zigzag(int64_t value) {
   return static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
 }

@@ -4,9 +4,11 @@
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <set>
 #include <unordered_set>
+#include <utility>
 
 #include "base/hash.h"
 #include "profile/content_hash.h"
@@ -47,6 +49,22 @@ struct ServiceItems {
   std::unique_lock<std::mutex> lock;
   Partition::Chunk chunk;
 };
+
+// Sorts entries, which have their stack in the upper half and come in the order of the lower one,
+// byte by byte: most stacks have small numbers.
+void sort_by_stack(std::vector<uint64_t>& entries, std::vector<uint64_t>& scratch) {
+  uint64_t used = 0;
+  for (const uint64_t entry : entries) used |= entry;
+  scratch.resize(entries.size());
+  for (unsigned shift = 32; shift < 64 && used >> shift != 0; shift += 8) {
+    std::array<uint32_t, 256> begins{};
+    for (const uint64_t entry : entries) ++begins[entry >> shift & 0xFF];
+    uint32_t sum = 0;
+    for (uint32_t& begin : begins) begin = std::exchange(sum, sum + begin);
+    for (const uint64_t entry : entries) scratch[begins[entry >> shift & 0xFF]++] = entry;
+    entries.swap(scratch);
+  }
+}
 
 Result<std::vector<Item>> items_of(const ProfileBatch& batch) {
   std::vector<Item> items;
@@ -227,8 +245,9 @@ class BatchWriter {
       if (profile.value(row, type) == 0) continue;
       order_.push_back(uint64_t{numbers_[samples.stacks[row].index()]} << 32 | row);
     }
-    std::ranges::sort(order_);
+    sort_by_stack(order_, sorted_);
     rows_.clear();
+    rows_.reserve(order_.size());
     const bool is_plain =
         samples.labels.empty() && samples.links.empty() && samples.times_ns.empty();
     for (const uint64_t entry : order_) {
@@ -361,8 +380,9 @@ class BatchWriter {
   std::vector<uint32_t> label_numbers_;  // likewise, by label set
   std::map<std::string_view, ServiceItems> services_;
   std::unordered_set<std::string> keys_;
-  std::vector<uint64_t> order_;  // scratch
-  std::vector<Row> rows_;        // scratch
+  std::vector<uint64_t> order_;   // scratch
+  std::vector<uint64_t> sorted_;  // scratch
+  std::vector<Row> rows_;         // scratch
   WriteReceipt receipt_;
   bool grew_ = false;
 };

@@ -119,9 +119,14 @@ void put_profile(std::string& out, DictionaryMap& map, const Profile& profile) {
 }  // namespace
 
 TableSizes BatchLogWriter::sizes() const {
-  return {dictionary_.strings.size(),    dictionary_.functions.size(), dictionary_.mappings.size(),
-          dictionary_.locations.size(),  dictionary_.label_sets.size(), dictionary_.links.size(),
-          nodes_.size(),                 stack_nodes_.size()};
+  return {dictionary_.strings.size(),
+          dictionary_.functions.size(),
+          dictionary_.mappings.size(),
+          dictionary_.locations.size(),
+          dictionary_.label_sets.size(),
+          dictionary_.links.size(),
+          nodes_.size(),
+          stack_nodes_.size()};
 }
 
 size_t BatchLogWriter::byte_size() const {

@@ -38,10 +38,14 @@ class BatchLogDecoder {
 
  private:
   bool follows() {
-    const std::array<uint64_t, 8> have = {
-        dictionary_.strings.size(),    dictionary_.functions.size(), dictionary_.mappings.size(),
-        dictionary_.locations.size(),  dictionary_.label_sets.size(), dictionary_.links.size(),
-        nodes_.size(),                 dictionary_.stacks.size()};
+    const std::array<uint64_t, 8> have = {dictionary_.strings.size(),
+                                          dictionary_.functions.size(),
+                                          dictionary_.mappings.size(),
+                                          dictionary_.locations.size(),
+                                          dictionary_.label_sets.size(),
+                                          dictionary_.links.size(),
+                                          nodes_.size(),
+                                          dictionary_.stacks.size()};
     return std::ranges::all_of(have, [&](uint64_t size) { return in_.uleb() == size; });
   }
 

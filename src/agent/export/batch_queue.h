@@ -1,6 +1,7 @@
 // A queue of batches on disk: what is in it is the profiles themselves, not anybody's payload, so
-// that a protocol can cut them as it needs to, and a day of them stays small (batch_log.h). Owns the
-// queue. push() from one thread at a time; front(), advance() and what front() gave from one other.
+// that a protocol can cut them as it needs to, and a day of them stays small (batch_log.h). Owns
+// the queue. push() from one thread at a time; front(), advance() and what front() gave from one
+// other.
 #pragma once
 
 #include <memory>
@@ -41,8 +42,8 @@ class BatchQueue {
   std::unique_ptr<BatchLogWriter> writer_;  // of the file being written
   // What has been read of the front file.
   std::unique_ptr<BatchLogReader> reader_;
-  QueuePlace read_;          // the record read last
-  uint64_t read_next_ = 0;   // where the one after it begins
+  QueuePlace read_;         // the record read last
+  uint64_t read_next_ = 0;  // where the one after it begins
 };
 
 }  // namespace vesta::agent

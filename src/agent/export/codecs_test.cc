@@ -41,8 +41,7 @@ TEST(OtlpCodec, SaysAllOfAWindowInOnePayload) {
   const auto back = read_otlp(payloads[0].bytes, {});
   ASSERT_TRUE(back.ok()) << back.error().message;
   ASSERT_EQ(back->profiles.size(), 50U);
-  EXPECT_EQ(vesta::test::total_of_type(*back, "cpu"),
-            vesta::test::total_of_type(batch, "cpu"));
+  EXPECT_EQ(vesta::test::total_of_type(*back, "cpu"), vesta::test::total_of_type(batch, "cpu"));
   otlp_pb::ExportProfilesServiceRequest request;
   ASSERT_TRUE(request.ParseFromString(payloads[0].bytes)) << "text that is no UTF-8?";
   EXPECT_EQ(request.resource_profiles_size(), 50);
@@ -79,7 +78,8 @@ TEST(OtlpCodec, CutsWhatIsTooLargeForOnePayload) {
 TEST(OtlpWriterKeys, AreUniqueWhereUnitsDiffer) {
   ProfileBatch batch = window_of(1);
   DictionaryBuilder builder(batch.dictionary);
-  const Label labels[] = {builder.text_label("size", "large"), builder.number_label("size", 5, "bytes"),
+  const Label labels[] = {builder.text_label("size", "large"),
+                          builder.number_label("size", 5, "bytes"),
                           builder.number_label("size", 6, "kilobytes")};
   batch.profiles[0].samples.labels = {builder.label_set(labels), LabelSetId()};
   otlp_pb::ExportProfilesServiceRequest request;
@@ -120,8 +120,7 @@ TEST(SingleCodec, NamesAreFitForTheirPlace) {
   ProfileBatch batch = window_of(1);
   const auto ingest = decode_single(encode(*make_pyroscope_ingest_codec(), batch)[0].bytes);
   ASSERT_TRUE(ingest.ok());
-  EXPECT_EQ(ingest->name,
-            "service-0{host_name=node-1,k8s_pod_name=pod-a_b_,process_pid=1000}");
+  EXPECT_EQ(ingest->name, "service-0{host_name=node-1,k8s_pod_name=pod-a_b_,process_pid=1000}");
   EXPECT_EQ(ingest->period_ns, kPeriod);
   const auto file = decode_single(encode(*make_file_codec(), batch)[0].bytes);
   ASSERT_TRUE(file.ok());
@@ -186,7 +185,8 @@ TEST(ProfileEvents, UnifiedShapeHasFramesLeafFirstKernelBeforeUser) {
   const std::string& frames = fields["stackTrace"];
   EXPECT_TRUE(frames.starts_with(R"([{"function":"do_syscall_64","depth":0,"isKernel":true},)"))
       << frames;
-  EXPECT_THAT(frames, HasSubstr(R"("function":"main","file":"src/checkout.cc","line":12,"depth":2)"));
+  EXPECT_THAT(frames,
+              HasSubstr(R"("function":"main","file":"src/checkout.cc","line":12,"depth":2)"));
   EXPECT_TRUE(is_valid_utf8(events.event(1).body));
   EXPECT_EQ(event.body.find("cmdline"), std::string::npos);
 }
@@ -227,9 +227,10 @@ TEST(ProfileEvents, JfrShapeHasClassesAndMethods) {
   EXPECT_EQ(fields["selfTimePercent"], "100");
   EXPECT_EQ(fields["monitorClass"], "com.example.Lock");
   EXPECT_EQ(fields["stackPath"], "add <- main");
-  EXPECT_EQ(fields["stackTrace"],
-            R"([{"class":"com.example.Cart","method":"add","line":42,"depth":0,"file":"Cart.java"},)"
-            R"({"class":"com.example.Main","method":"main","line":7,"depth":1,"file":"Main.java"}])");
+  EXPECT_EQ(
+      fields["stackTrace"],
+      R"([{"class":"com.example.Cart","method":"add","line":42,"depth":0,"file":"Cart.java"},)"
+      R"({"class":"com.example.Main","method":"main","line":7,"depth":1,"file":"Main.java"}])");
   EXPECT_EQ(fields.count("profileSource"), 0U);
 }
 
@@ -296,8 +297,10 @@ TEST(OtlpLogsCodec, HasARecordForEverySampleOfEveryProfile) {
   EXPECT_EQ(record["process.pid"], "1000");
   EXPECT_EQ(record["thread.tid"], "77");
   EXPECT_EQ(record["vesta.collector.type"], "ebpf");
-  auto jfr = attributes(inner(inner(inner(encode(*make_otlp_logs_codec("1"), jfr_batch())[0].bytes,
-                                          1)[0], 2)[0], 2)[0], 6);
+  auto jfr = attributes(
+      inner(inner(inner(encode(*make_otlp_logs_codec("1"), jfr_batch())[0].bytes, 1)[0], 2)[0],
+            2)[0],
+      6);
   EXPECT_EQ(jfr["event.name"], "jdk.JavaMonitorEnter");
   EXPECT_EQ(jfr["event.domain"], "jfr");
   EXPECT_EQ(jfr["code.namespace"], "com.example.Cart");

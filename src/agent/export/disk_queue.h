@@ -1,6 +1,6 @@
 // A bounded queue of byte records in a folder: what push() returned for is there after kill -9 and
-// after a power cut, in order; what was popped does not come back, except for the newest pop after a
-// power cut. Owns the folder, which no other process may use meanwhile. Thread-safe.
+// after a power cut, in order; what was popped does not come back, except for the newest pop after
+// a power cut. Owns the folder, which no other process may use meanwhile. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -50,8 +50,8 @@ struct QueuedRecord {
 };
 
 struct DiskQueueStats {
-  uint64_t profiles = 0;  // now
-  uint64_t bytes = 0;     // on disk, now
+  uint64_t profiles = 0;            // now
+  uint64_t bytes = 0;               // on disk, now
   uint64_t recovered_profiles = 0;  // were there when it was opened
   // Profiles that are gone, since it was opened:
   uint64_t expired_by_age = 0;
@@ -119,10 +119,10 @@ class DiskQueue {
   mutable std::mutex lock_;  // guards all below
   UniqueFd folder_fd_;
   UniqueFd position_fd_;
-  UniqueFd write_fd_;              // the last segment, when this process began it
-  std::deque<Segment> segments_;   // oldest first
+  UniqueFd write_fd_;             // the last segment, when this process began it
+  std::deque<Segment> segments_;  // oldest first
   uint64_t next_segment_ = 1;
-  QueuePlace front_;               // of segments_.front(), when there is one
+  QueuePlace front_;  // of segments_.front(), when there is one
   uint32_t front_done_ = 0;
   std::optional<InputFile> mapped_;  // segments_.front()
   uint64_t mapped_segment_ = 0;

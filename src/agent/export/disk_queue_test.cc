@@ -231,7 +231,11 @@ TEST_F(DiskQueueTest, TheOldestGoWhenItIsFull) {
   const auto left = drain(*queue);
   EXPECT_EQ(left.size(), stats.profiles);
   EXPECT_EQ(left.back(), "99" + filler);
-  EXPECT_EQ(queue->push([](bool) { return QueueItem{1, std::string(20'000, 'x')}; }).error().code,
+  EXPECT_EQ(queue->push([](bool) {
+                   return QueueItem{1, std::string(20'000, 'x')};
+                 })
+                .error()
+                .code,
             ErrorCode::kLimit);
 }
 
@@ -380,8 +384,8 @@ TEST_F(DiskQueueTest, IsForOneProcessAtATime) {
 TEST_F(DiskQueueTest, KilledAtAnyMomentItKeepsItsPromises) {
   options_.segment_bytes = 8000;
   std::mt19937 random(20261115);
-  uint32_t pushed = 0;   // the next number to push
-  uint32_t popped = 0;   // numbers below have been taken out
+  uint32_t pushed = 0;  // the next number to push
+  uint32_t popped = 0;  // numbers below have been taken out
   for (int round = 0; round < 30; ++round) {
     int ends[2];
     ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);

@@ -165,8 +165,10 @@ TEST_F(ExportersTest, StoppingDoesNotWaitForASlowServer) {
 
 TEST_F(ExportersTest, FailuresOfServersAreTriedAgain) {
   const std::string answers[] = {
-      TestHttpServer::reply(500), TestHttpServer::reply(503, "", "Retry-After: 3600\r\n"),
-      TestHttpServer::reply(429), TestHttpServer::reply(408),
+      TestHttpServer::reply(500),
+      TestHttpServer::reply(503, "", "Retry-After: 3600\r\n"),
+      TestHttpServer::reply(429),
+      TestHttpServer::reply(408),
       "garbage that is not HTTP\r\n\r\n",
       "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\ncut off",
       "",  // hangs up
@@ -270,12 +272,12 @@ TEST_F(ExportersTest, FilesAreWrittenWholeAndTheOldestGo) {
   for (const auto& entry : std::filesystem::directory_iterator(config_.directory))
     names.push_back(entry.path().filename());
   std::ranges::sort(names);
-  EXPECT_THAT(names, ElementsAre("other.pb.gz",
-                                 "service-0_1000_20270115T080020.000Z_process_cpu.pb.gz",
-                                 "service-1_1001_20270115T080010.000Z_process_cpu.pb.gz",
-                                 "service-1_1001_20270115T080020.000Z_process_cpu.pb.gz",
-                                 "service-2_1002_20270115T080010.000Z_process_cpu.pb.gz",
-                                 "service-2_1002_20270115T080020.000Z_process_cpu.pb.gz"));
+  EXPECT_THAT(names,
+              ElementsAre("other.pb.gz", "service-0_1000_20270115T080020.000Z_process_cpu.pb.gz",
+                          "service-1_1001_20270115T080010.000Z_process_cpu.pb.gz",
+                          "service-1_1001_20270115T080020.000Z_process_cpu.pb.gz",
+                          "service-2_1002_20270115T080010.000Z_process_cpu.pb.gz",
+                          "service-2_1002_20270115T080020.000Z_process_cpu.pb.gz"));
 }
 
 TEST_F(ExportersTest, AFullDiskOfFilesIsCountedAndRecovers) {
@@ -433,9 +435,9 @@ TEST_F(ExportersTest, AGrpcServerThatIsDownOrNoneCostsNothing) {
 
 TEST_F(ExportersTest, TlsIsVerifiedByOurAuthorityAndByTheirs) {
   const Certificates certificates;
-  VESTA_REQUIRE_OR_SKIP(certificates.ok() && certificates.issue("server") &&
-                            certificates.issue("client"),
-                        "needs the openssl command");
+  VESTA_REQUIRE_OR_SKIP(
+      certificates.ok() && certificates.issue("server") && certificates.issue("client"),
+      "needs the openssl command");
   server::TlsFiles tls;
   tls.certificate = certificates.certificate("server");
   tls.key = certificates.key("server");

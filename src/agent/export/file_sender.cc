@@ -67,8 +67,7 @@ class FileSender final : public Sender {
     if (profile->name.find('/') != std::string::npos)
       return SendOutcome::rejected("the payload in the queue has no file name");
     const uint64_t size = profile->pprof.size();
-    if (size > max_bytes_)
-      return SendOutcome::rejected("larger than all files together may be");
+    if (size > max_bytes_) return SendOutcome::rejected("larger than all files together may be");
     std::string name = profile->name;
     const std::string stem = name.substr(0, name.size() - std::min(kSuffix.size(), name.size()));
     for (int twin = 2; exists(name); ++twin) {

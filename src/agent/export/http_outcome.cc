@@ -35,11 +35,10 @@ std::optional<int64_t> parse_http_date(std::string_view text) {
   int64_t hour = 0;
   int64_t minute = 0;
   int64_t second = 0;
-  const bool ok = month != kMonths.end() && parse_number(text.substr(5, 2), day) &&
-                  parse_number(text.substr(12, 4), year) &&
-                  parse_number(text.substr(17, 2), hour) &&
-                  parse_number(text.substr(20, 2), minute) &&
-                  parse_number(text.substr(23, 2), second);
+  const bool ok =
+      month != kMonths.end() && parse_number(text.substr(5, 2), day) &&
+      parse_number(text.substr(12, 4), year) && parse_number(text.substr(17, 2), hour) &&
+      parse_number(text.substr(20, 2), minute) && parse_number(text.substr(23, 2), second);
   if (!ok || year < 1970 || hour > 23 || minute > 59 || second > 60) return std::nullopt;
   const std::chrono::year_month_day date(
       std::chrono::year(year),

@@ -22,8 +22,9 @@ TEST(HttpOutcome, RetryAfterIsSecondsOrADate) {
   EXPECT_EQ(parse_retry_after("0", 0), 0);
   EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:50:37 GMT", kNow), 60 * kSecond);
   EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:48:37 GMT", kNow), 0) << "in the past";
-  for (const char* bad : {"", "soon", "-1", "1.5", "Sun, 06 Nov 1994", "Sun, 99 Nov 1994 08:49:37 GMT",
-                          "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 28:49:37 GMT"})
+  for (const char* bad :
+       {"", "soon", "-1", "1.5", "Sun, 06 Nov 1994", "Sun, 99 Nov 1994 08:49:37 GMT",
+        "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 28:49:37 GMT"})
     EXPECT_FALSE(parse_retry_after(bad, kNow).has_value()) << bad;
   EXPECT_LE(*parse_retry_after("9223372036854775807", 0), 366 * 86400 * kSecond);
 }
@@ -42,8 +43,9 @@ TEST(HttpOutcome, StatusesMeanWhatTheyShould) {
 TEST(HttpOutcome, RetryAfterGoesByTheSendersClock) {
   EXPECT_EQ(outcome_of(answer(503, "", {{"retry-after", "7"}}), kNow).retry_after_ns, 7 * kSecond);
   EXPECT_EQ(outcome_of(answer(503), kNow).retry_after_ns, -1);
-  const auto skewed = answer(429, "", {{"retry-after", "Sun, 06 Nov 1994 08:50:37 GMT"},
-                                       {"date", "Sun, 06 Nov 1994 08:50:27 GMT"}});
+  const auto skewed = answer(429, "",
+                             {{"retry-after", "Sun, 06 Nov 1994 08:50:37 GMT"},
+                              {"date", "Sun, 06 Nov 1994 08:50:27 GMT"}});
   EXPECT_EQ(outcome_of(skewed, 0).retry_after_ns, 10 * kSecond);
 }
 

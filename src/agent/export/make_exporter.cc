@@ -21,11 +21,11 @@ constexpr size_t kMaxNameBytes = 100;
 
 Status check(const ExporterConfig& config) {
   // The name becomes a folder.
-  const bool is_name =
-      !config.name.empty() && config.name.size() <= kMaxNameBytes && config.name[0] != '.' &&
-      std::ranges::all_of(config.name, [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
-      });
+  const bool is_name = !config.name.empty() && config.name.size() <= kMaxNameBytes &&
+                       config.name[0] != '.' &&
+                       std::ranges::all_of(config.name, [](unsigned char c) {
+                         return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+                       });
   if (!is_name) {
     return Error{ErrorCode::kUsage, fmt::format("'{}' is no name for an exporter", config.name),
                  "use letters, digits, '-', '_' and '.'"};
@@ -119,9 +119,9 @@ Result<std::unique_ptr<Exporter>> make_exporter(const ExporterConfig& config,
   UploaderOptions upload;
   upload.interval_ns =
       config.upload_interval_ns > 0 ? config.upload_interval_ns : environment.upload_interval_ns;
-  return std::unique_ptr<Exporter>(std::make_unique<QueuedExporter>(
-      config.name, std::move(*queue), std::move(protocol->codec), std::move(protocol->sender),
-      upload, clock));
+  return std::unique_ptr<Exporter>(
+      std::make_unique<QueuedExporter>(config.name, std::move(*queue), std::move(protocol->codec),
+                                       std::move(protocol->sender), upload, clock));
 }
 
 }  // namespace vesta::agent

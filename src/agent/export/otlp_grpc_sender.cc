@@ -32,8 +32,8 @@ bool is_about_size(std::string_view message) {
   std::string text(message);
   std::ranges::transform(text, text.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  static constexpr std::array<std::string_view, 6> kWords = {"larger than", "too large", "too big",
-                                                             "size",        "exceeds",   "exceeded"};
+  static constexpr std::array<std::string_view, 6> kWords = {
+      "larger than", "too large", "too big", "size", "exceeds", "exceeded"};
   return std::ranges::any_of(
       kWords, [&](std::string_view word) { return text.find(word) != std::string::npos; });
 }

@@ -49,7 +49,10 @@ void real_attribute(WireWriter& out, uint32_t field, std::string_view key, doubl
 class LogWriter {
  public:
   LogWriter(const Dictionary& dictionary, const Profile& profile, const std::string& version)
-      : dictionary_(dictionary), profile_(profile), version_(version), events_(dictionary, profile) {}
+      : dictionary_(dictionary),
+        profile_(profile),
+        version_(version),
+        events_(dictionary, profile) {}
 
   // A ResourceLogs.
   std::string write() {
@@ -190,8 +193,7 @@ class OtlpLogsCodec final : public PayloadCodec {
     for (const Profile& profile : profiles) {
       WireWriter message;
       message.always_bytes(1, LogWriter(dictionary, profile, version_).write());
-      if (payloads.empty() ||
-          payloads.back().bytes.size() + message.view().size() > payload_bytes_)
+      if (payloads.empty() || payloads.back().bytes.size() + message.view().size() > payload_bytes_)
         payloads.emplace_back();
       ++payloads.back().profiles;
       payloads.back().bytes += message.view();

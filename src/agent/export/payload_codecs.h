@@ -25,12 +25,12 @@ std::unique_ptr<PayloadCodec> make_push_codec(size_t payload_bytes = kPayloadByt
 
 // One profile each, with what a sender needs besides its bytes.
 struct SingleProfile {
-  std::string name;      // of `/ingest`: "service{label=value}"; of files: the file's
-  int64_t from_ns = 0;   // Unix time
+  std::string name;     // of `/ingest`: "service{label=value}"; of files: the file's
+  int64_t from_ns = 0;  // Unix time
   int64_t until_ns = 0;
-  int64_t period_ns = 0; // of CPU time; 0 = it has none
-  std::string family;    // "process_cpu"
-  std::string pprof;     // gzip
+  int64_t period_ns = 0;  // of CPU time; 0 = it has none
+  std::string family;     // "process_cpu"
+  std::string pprof;      // gzip
 };
 std::string encode_single(const SingleProfile& profile);
 Result<SingleProfile> decode_single(std::string_view payload);

@@ -118,7 +118,9 @@ void ProfileEvents::find_types() {
   size_t bytes_type = kNone;
   for (size_t i = 0; i < profile_.sample_types.size(); ++i) {
     const std::string_view unit = dictionary_.string(profile_.sample_types[i].unit);
-    size_t& slot = unit == "nanoseconds" ? duration_type_ : unit == "bytes" ? bytes_type : count_type_;
+    size_t& slot = unit == "nanoseconds" ? duration_type_
+                   : unit == "bytes"     ? bytes_type
+                                         : count_type_;
     if (slot == kNone) slot = i;
   }
   const std::string_view family = dictionary_.string(profile_.name);
@@ -211,8 +213,8 @@ ProfileEvent ProfileEvents::event(size_t row) const {
   }
   const std::vector<Frame> frames = frames_of(profile_.samples.stacks[row]);
   event.stack_depth = frames.size();
-  event.kernel_frames =
-      static_cast<size_t>(std::ranges::count_if(frames, [](const Frame& f) { return f.is_kernel; }));
+  event.kernel_frames = static_cast<size_t>(
+      std::ranges::count_if(frames, [](const Frame& f) { return f.is_kernel; }));
   event.is_resolved =
       !frames.empty() && std::ranges::all_of(frames, [](const Frame& f) { return f.is_named; });
   if (!frames.empty()) {
@@ -298,13 +300,13 @@ std::string ProfileEvents::body(const ProfileEvent& event, const std::vector<Fra
   text_field(json, "monitorClass", event.monitor_class);
   if (!is_jfr_) {
     const std::string pid = resource("process.pid");
-    if (!pid.empty()) json.field("pid", static_cast<int64_t>(std::strtoll(pid.c_str(), nullptr, 10)));
+    if (!pid.empty())
+      json.field("pid", static_cast<int64_t>(std::strtoll(pid.c_str(), nullptr, 10)));
     number_field(json, "tid", event.thread_id);
     text_field(json, "comm", event.comm);
     copy(json, "containerId", "container.id");
     number_field(json, "kernelFrames", static_cast<int64_t>(event.kernel_frames));
-    number_field(json, "userFrames",
-                 static_cast<int64_t>(event.stack_depth - event.kernel_frames));
+    number_field(json, "userFrames", static_cast<int64_t>(event.stack_depth - event.kernel_frames));
     copy(json, "language", "telemetry.sdk.language");
     copy(json, "process.runtime.name", "process.runtime.name");
     copy(json, "process.runtime.version", "process.runtime.version");

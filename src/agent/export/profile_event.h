@@ -23,12 +23,12 @@ struct ProfileEvent {
   std::string thread_name;
   int64_t thread_id = 0;
   std::string state;
-  std::string object_class;  // of allocations
-  std::string monitor_class; // of locks
-  std::string event_label;   // which of the events of a family: "ThreadPark"
+  std::string object_class;   // of allocations
+  std::string monitor_class;  // of locks
+  std::string event_label;    // which of the events of a family: "ThreadPark"
   std::string comm;
   std::string top_function;
-  std::string top_class;   // of the JVM
+  std::string top_class;  // of the JVM
   std::string top_method;
   size_t stack_depth = 0;
   size_t kernel_frames = 0;

@@ -49,20 +49,20 @@ class IngestSender final : public Sender {
   SendOutcome send(const Payload& payload) override {
     const auto profile = decode_single(payload.bytes);
     if (!profile) return SendOutcome::rejected(profile.error().message);
-    std::string url = fmt::format("{}{}name={}&from={}&until={}&spyName=vesta&format=pprof", url_,
-                                  url_.find('?') == std::string::npos ? '?' : '&',
-                                  percent_encode(profile->name), profile->from_ns,
-                                  profile->until_ns);
+    std::string url =
+        fmt::format("{}{}name={}&from={}&until={}&spyName=vesta&format=pprof", url_,
+                    url_.find('?') == std::string::npos ? '?' : '&', percent_encode(profile->name),
+                    profile->from_ns, profile->until_ns);
     if (profile->period_ns > 0)
-      url += fmt::format("&sampleRate={}", (1'000'000'000 + profile->period_ns / 2) /
-                                               profile->period_ns);
+      url += fmt::format("&sampleRate={}",
+                         (1'000'000'000 + profile->period_ns / 2) / profile->period_ns);
     // Nothing in gzip and JSON can be told beforehand; 64 random bits do not turn up by chance.
     const std::string boundary =
         fmt::format("vesta-{:016x}", static_cast<uint64_t>(clock_.random() * 0x1p63));
     HttpAnswer answer;
-    return post_.post(
-        url, form(*profile, boundary),
-        {{"Content-Type", fmt::format("multipart/form-data; boundary={}", boundary)}}, answer);
+    return post_.post(url, form(*profile, boundary),
+                      {{"Content-Type", fmt::format("multipart/form-data; boundary={}", boundary)}},
+                      answer);
   }
   void cancel() override { post_.cancel(); }
 

@@ -32,11 +32,11 @@ struct FoundRecord {
     kEnd,      // nothing that can be read comes after `offset`
   };
   State state = State::kEnd;
-  size_t offset = 0;        // where the record begins
-  size_t next = 0;          // where the one after it would
-  size_t skipped = 0;       // bytes before it that are no record
-  QueueRecordHead head;     // of kWhole and kDamaged
-  std::string_view payload; // the same; unchecked unless `check_payload` was asked for
+  size_t offset = 0;         // where the record begins
+  size_t next = 0;           // where the one after it would
+  size_t skipped = 0;        // bytes before it that are no record
+  QueueRecordHead head;      // of kWhole and kDamaged
+  std::string_view payload;  // the same; unchecked unless `check_payload` was asked for
 };
 
 // The first record at or after `from`. Without `check_payload` only the head is looked at, and

@@ -14,8 +14,8 @@ void walk(std::string_view segment, bool check_payload) {
     const FoundRecord found = find_record(segment, at, check_payload);
     if (found.state == FoundRecord::State::kEnd) return;
     if (found.next <= at || found.next > segment.size() || found.offset < at) std::abort();
-    if (!found.payload.empty() && (found.payload.data() < segment.data() ||
-                                   found.payload.end() > segment.end()))
+    if (!found.payload.empty() &&
+        (found.payload.data() < segment.data() || found.payload.end() > segment.end()))
       std::abort();
     at = found.next;
   }

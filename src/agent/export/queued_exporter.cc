@@ -70,8 +70,7 @@ void QueuedExporter::run() {
     }
     if (stopping_ || flushes_asked_ != flushes_done_) continue;
     const std::chrono::nanoseconds left(std::max<int64_t>(next_ns - clock_.boot_ns(), 0));
-    changed_.wait_for(guard, left,
-                      [&] { return stopping_ || flushes_asked_ != flushes_done_; });
+    changed_.wait_for(guard, left, [&] { return stopping_ || flushes_asked_ != flushes_done_; });
   }
 }
 

@@ -43,7 +43,7 @@ class QueuedExporter final : public Exporter {
 
   mutable std::mutex lock_;
   std::condition_variable changed_;
-  bool stopping_ = false;           // guarded by lock_, as all below
+  bool stopping_ = false;  // guarded by lock_, as all below
   uint64_t flushes_asked_ = 0;
   uint64_t flushes_done_ = 0;
   uint64_t taken_ = 0;

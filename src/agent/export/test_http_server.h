@@ -54,9 +54,9 @@ class TestHttpServer {
   }
 
   static std::string reply(int status, std::string_view body = {}, std::string_view headers = {}) {
-    return "HTTP/1.1 " + std::to_string(status) + " Word\r\nContent-Length: " +
-           std::to_string(body.size()) + "\r\nConnection: close\r\n" + std::string(headers) +
-           "\r\n" + std::string(body);
+    return "HTTP/1.1 " + std::to_string(status) +
+           " Word\r\nContent-Length: " + std::to_string(body.size()) + "\r\nConnection: close\r\n" +
+           std::string(headers) + "\r\n" + std::string(body);
   }
 
  private:
@@ -81,9 +81,8 @@ class TestHttpServer {
       head_end = bytes.find("\r\n\r\n");
       if (head_end == std::string::npos) continue;
       std::string head = bytes.substr(0, head_end);
-      std::ranges::transform(head, head.begin(), [](unsigned char c) {
-        return static_cast<char>(std::tolower(c));
-      });
+      std::ranges::transform(head, head.begin(),
+                             [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
       const size_t length = head.find("content-length: ");
       wanted = head_end + 4;
       if (length != std::string::npos)

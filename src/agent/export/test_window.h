@@ -48,7 +48,8 @@ inline ProfileBatch window_of(size_t processes, int64_t time_ns = kWindowTime) {
     profile.period = kPeriod;
     profile.time_ns = time_ns;
     profile.duration_ns = 10'000'000'000;
-    const Label thread[] = {builder.text_label("thread", "worker"), builder.number_label("tid", 77)};
+    const Label thread[] = {builder.text_label("thread", "worker"),
+                            builder.number_label("tid", 77)};
     const auto count = static_cast<int64_t>(i + 1);
     const int64_t values[] = {count, count * kPeriod};
     const int64_t one[] = {1, kPeriod};

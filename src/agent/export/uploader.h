@@ -1,6 +1,6 @@
 // Empties a queue: one record after the other, in order, each once, at the pace that the other side
-// and the upload interval allow. Has no thread and never waits: whoever owns it calls step() when it
-// says. Refers to its parts, which must outlive it. One thread, but for stats().
+// and the upload interval allow. Has no thread and never waits: whoever owns it calls step() when
+// it says. Refers to its parts, which must outlive it. One thread, but for stats().
 #pragma once
 
 #include <cstdint>
@@ -61,8 +61,8 @@ class Uploader {
   Sender& sender_;
   const UploaderOptions options_;
   const ExportClock& clock_;
-  int64_t next_ns_ = 0;        // not before that
-  int64_t asked_until_ns_ = 0; // the other side's wish, which even kNow respects
+  int64_t next_ns_ = 0;         // not before that
+  int64_t asked_until_ns_ = 0;  // the other side's wish, which even kNow respects
   uint32_t failures_in_a_row_ = 0;
   mutable std::mutex lock_;
   UploaderStats stats_;  // guarded by lock_

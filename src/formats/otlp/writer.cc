@@ -111,8 +111,8 @@ class BatchWriter {
     }
     for (const KeyedValue& item : group_by_key(source_, rest))
       write_key_value(resource, 1, source_.string(item.key), item.value);
-    scope.bytes(1, scope_name ? replace_invalid_utf8(source_.string(scope_name))
-                              : options_.scope_name);
+    scope.bytes(
+        1, scope_name ? replace_invalid_utf8(source_.string(scope_name)) : options_.scope_name);
     const std::string version = replace_invalid_utf8(source_.string(scope_version));
     scope.bytes(2, scope_name || scope_version ? version : options_.scope_version);
     for (const KeyedValue& item : group_by_key(source_, of_scope)) {

@@ -15,7 +15,8 @@ struct OtlpWriteOptions {
   std::string scope_version;
 };
 
-// Text is valid UTF-8 afterwards, as protobuf demands: receivers refuse the whole message otherwise.
+// Text is valid UTF-8 afterwards, as protobuf demands: receivers refuse the whole message
+// otherwise.
 std::string write_otlp(const ProfileBatch& batch);
 // Some of the profiles of a batch, with what they need of its dictionary.
 std::string write_otlp(const Dictionary& dictionary, std::span<const Profile> profiles,

@@ -7,10 +7,10 @@
 
 namespace vesta {
 
-// Uncompressed: callers gzip it. Text is valid UTF-8 afterwards, as protobuf demands. Only what the samples use is written, in the order of the tables.
-// What pprof has no field for becomes labels (links as `trace_id` and `span_id`, times as
-// `timestamp_ns`) or comments (losses); a resource has no place: flatten() first.
-// REQUIRES: the batch has exactly one profile.
+// Uncompressed: callers gzip it. Text is valid UTF-8 afterwards, as protobuf demands. Only what the
+// samples use is written, in the order of the tables. What pprof has no field for becomes labels
+// (links as `trace_id` and `span_id`, times as `timestamp_ns`) or comments (losses); a resource has
+// no place: flatten() first. REQUIRES: the batch has exactly one profile.
 std::string write_pprof(const ProfileBatch& batch);
 // One profile of several, with what it needs of their dictionary.
 std::string write_pprof(const Dictionary& dictionary, const Profile& profile);

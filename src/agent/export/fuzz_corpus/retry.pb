@@ -1,0 +1,3 @@
+0
+(type.googleapis.com/google.rpc.RetryInfo
+

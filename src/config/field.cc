@@ -159,6 +159,11 @@ void Reader::note_origin(const std::string& path, const Node& node, const std::s
   }
 }
 
+void Reader::inherit_origin(const std::string& path, const std::string& other) {
+  const auto found = findings_.origins.find(other);
+  if (found != findings_.origins.end()) findings_.origins[path] = Origin(found->second);
+}
+
 void read_fields(Reader& reader, const Node& node, const std::string& path, const Fields& fields) {
   Matching matching(reader, path, fields);
   matching.collect(node, "");

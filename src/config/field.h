@@ -32,6 +32,8 @@ class Reader {
   void warn(Position at, std::string_view path, std::string what, std::string hint = {});
   // Remembers that everything in `node` is from here.
   void note_origin(const std::string& path, const Node& node, const std::string& given_as = {});
+  // What is not given under `path` comes from where `other` came from.
+  void inherit_origin(const std::string& path, const std::string& other);
 
   size_t error_count() const { return findings_.errors.size(); }
   // False when there are so many errors that more are not kept.

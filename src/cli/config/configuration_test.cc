@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdio>
+#include <memory>
 #include <set>
 
 #include "base/file.h"
+#include "cli/commands.h"
 #include "config/show.h"
 #include "config/yaml.h"
 
@@ -87,6 +90,17 @@ TEST(Configuration, KeysOfBothRolesAreKeptApart) {
   for (const config::Field& field : configuration_fields(configuration)) {
     EXPECT_TRUE(variables.insert(config::environment_name(field.key)).second) << field.key;
   }
+}
+
+TEST(Configuration, TheExamplePassesTheCheck) {
+  const Command command = config_command();
+  const auto arguments = parse_arguments(command, {"check", VESTA_SOURCE_DIR "/deploy/vesta.yaml"});
+  ASSERT_TRUE(arguments.ok());
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere(std::tmpfile(), std::fclose);
+  Console console(nowhere.get(), nowhere.get());
+  const Result<int> code = command.run(*arguments, console);
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  EXPECT_EQ(*code, kOk);
 }
 
 TEST(Configuration, TheExampleIsRight) {

@@ -91,6 +91,19 @@ TEST(ConfigFile, SetsEverything) {
   EXPECT_TRUE(check_config(config).ok());
 }
 
+TEST(ConfigFile, ATenantsLimitsComeFromWhereThoseOfAllDo) {
+  ServerConfig config;
+  config::Findings findings;
+  const auto document = config::parse_yaml(
+      "limits:\n  max_series: 5\n  max_samples: 6\n  tenants: {a: {max_samples: 7}}\n", "f");
+  ASSERT_TRUE(document.ok());
+  config::read_document(*document, server_fields(config), findings);
+  ASSERT_TRUE(findings.status().ok());
+  EXPECT_EQ(findings.origin_of("limits.tenants.a.max_series").text(), "f:2");
+  EXPECT_EQ(findings.origin_of("limits.tenants.a.max_samples").text(), "f:4");
+  EXPECT_EQ(findings.origin_of("limits.tenants.a.max_age").text(), "default");
+}
+
 TEST(ConfigFile, AnEmptyOneChangesNothing) {
   EXPECT_EQ(problem_with(""), "");
   EXPECT_EQ(problem_with("# nothing\n"), "");

@@ -131,7 +131,11 @@ struct TenantMap {
         continue;
       }
       TenantLimits limits = *all;
-      read_fields(reader, member.value, fmt::format("{}.{}", path, member.key), fields_of(limits));
+      const std::string below = fmt::format("{}.{}", path, member.key);
+      for (const config::Field& limit : fields_of(limits)) {
+        reader.inherit_origin(fmt::format("{}.{}", below, limit.key), "limits." + limit.key);
+      }
+      read_fields(reader, member.value, below, fields_of(limits));
       to[member.key] = limits;
     }
   }

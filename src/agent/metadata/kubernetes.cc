@@ -124,23 +124,26 @@ void Kubernetes::work(const std::stop_token& stop) {
     Result<PodIndex> list = fetch(stop);
     std::unique_lock lock(mutex_);
     ++stats_.requests;
-    if (list) {
-      list->version = pods_->version + 1;
-      stats_.pods = list->pod_count();
-      stats_.containers = list->container_count();
-      stats_.left_out = list->left_out();
-      stats_.last_error.clear();
-      pods_ = std::make_shared<const PodIndex>(std::move(*list));
-    } else {
-      // What was known stays: pods do not go because nobody answers.
-      ++stats_.failures;
-      const Error& error = list.error();
-      stats_.last_error =
-          error.hint.empty() ? error.message : fmt::format("{}; {}", error.message, error.hint);
-    }
+    list ? accept(std::move(list).value()) : note_failure(list.error());
     wake_.wait_until(lock, stop, start + options_.interval, [&] { return is_wanted_; });
     wake_.wait_until(lock, stop, start + options_.min_interval, [] { return false; });
   }
+}
+
+void Kubernetes::accept(PodIndex list) {
+  list.version = pods_->version + 1;
+  stats_.pods = list.pod_count();
+  stats_.containers = list.container_count();
+  stats_.left_out = list.left_out();
+  stats_.last_error.clear();
+  pods_ = std::make_shared<const PodIndex>(std::move(list));
+}
+
+// What was known stays: pods do not go because nobody answers.
+void Kubernetes::note_failure(const Error& error) {
+  ++stats_.failures;
+  stats_.last_error =
+      error.hint.empty() ? error.message : fmt::format("{}; {}", error.message, error.hint);
 }
 
 Result<PodIndex> Kubernetes::fetch(const std::stop_token& stop) const {

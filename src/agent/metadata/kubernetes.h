@@ -60,6 +60,8 @@ class Kubernetes {
   using Clock = std::chrono::steady_clock;
   void work(const std::stop_token& stop);
   Result<PodIndex> fetch(const std::stop_token& stop) const;
+  void accept(PodIndex list);             // requires mutex_
+  void note_failure(const Error& error);  // requires mutex_
 
   const KubernetesConfig config_;
   const KubernetesOptions options_;

@@ -60,8 +60,8 @@ class ApiServer {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof(address);
-    ::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size);
-    ::listen(listener_.get(), 16);
+    EXPECT_EQ(::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::listen(listener_.get(), 16), 0);
     ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size);
     port_ = ntohs(address.sin_port);
     thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });

@@ -17,6 +17,7 @@
 #include "agent/cpu/sample_ring.h"
 #include "agent/kernel/online_cpus.h"
 #include "agent/unwinding/kernel_maps.h"
+#include "base/file.h"
 #include "base/result.h"
 
 struct sampler_bpf;
@@ -34,6 +35,12 @@ struct CpuSamplerOptions {
   uint32_t max_leaves = 16384;     // of VESTA_MAPPINGS_PER_LEAF mappings
   uint32_t max_modules = 8192;
   std::string online_cpus = kOnlineCpus;  // the list of CPUs to sample on
+};
+
+// What its programs took of the CPUs. Stays 0 unless somebody counts (see kernel/bpf_stats.h).
+struct KernelRunTime {
+  uint64_t ns = 0;
+  uint64_t runs = 0;
 };
 
 // By enum vesta_counter, summed over CPUs.
@@ -57,6 +64,10 @@ class CpuSampler {
   Status start();
   // Follows CPUs that came or went since. Cheap when none did.
   Status update_cpus();
+  // Ticks at another rate from now on. Weights stay true: a record made before carries the old
+  // period, one made after the new one, and the first of each CPU also the stretch since its last
+  // tick. kUsage for a rate of 0.
+  Status set_frequency(uint32_t frequency);
   // No record is made after this returns; those in the ring are still there.
   void stop();
 
@@ -66,6 +77,7 @@ class CpuSampler {
   Status drain(const std::function<void(const SampleRecord&)>& use) { return ring_->drain(use); }
 
   KernelCounters counters() const;
+  KernelRunTime run_time() const;
   uint64_t damaged_records() const { return ring_->damaged_records(); }
 
  private:
@@ -76,15 +88,23 @@ class CpuSampler {
     void operator()(bpf_link* link) const;
   };
 
+  struct CpuClock {
+    UniqueFd event;  // the link has its own copy
+    std::unique_ptr<bpf_link, Link> link;
+    uint64_t started_ns = 0;
+    uint64_t counted = 0;  // units of a hardware clock when it started
+  };
+
   CpuSampler() = default;
   Status open_cpu(int cpu);
+  Status change_clock(int cpu, CpuClock& cpu_clock, const PerfClock& next);
 
   PerfClock clock_;
   std::string online_cpus_;
   std::unique_ptr<sampler_bpf, Skeleton> skeleton_;
   std::unique_ptr<SampleRing> ring_;
   std::unique_ptr<bpf_link, Link> fork_link_;
-  std::map<int, std::unique_ptr<bpf_link, Link>> cpu_links_;  // a link owns its event
+  std::map<int, CpuClock> cpu_clocks_;
   KernelMapFds map_fds_;
 };
 

@@ -2,15 +2,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <set>
 #include <thread>
 
+#include "agent/kernel/bpf_stats.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/test_requirements.h"
 
@@ -239,6 +243,93 @@ TEST_F(CpuSamplerTest, AFullRingIsCountedNotHidden) {
   EXPECT_GT(counters[VESTA_COUNT_NOT_DEFERRED], 0U);
   EXPECT_EQ(counters[VESTA_COUNT_SAMPLES],
             counters[VESTA_COUNT_SENT] + counters[VESTA_COUNT_RING_FULL]);
+}
+
+// CPU time of a process, from the kernel's own books.
+uint64_t cpu_time_ns(uint32_t pid) {
+  clockid_t clock = 0;
+  return ::clock_getcpuclockid(static_cast<pid_t>(pid), &clock) == 0 ? clock_ns(clock) : 0;
+}
+
+TEST_F(CpuSamplerTest, WeightsStayTrueWhenTheRateChanges) {
+  CpuSamplerOptions options;
+  options.frequency = 99;
+  options.clock = ClockSource::kSoftware;
+  options.only_targets = true;
+  auto sampler = CpuSampler::load(options);
+  ASSERT_TRUE(sampler.ok()) << sampler.error().message;
+  const BusyProcess busy;
+  // Ahead of all others: what is measured is the clock, not the luck of who runs at a tick.
+  const sched_param first{.sched_priority = 1};
+  VESTA_REQUIRE_OR_SKIP(
+      ::sched_setscheduler(static_cast<pid_t>(busy.pid()), SCHED_FIFO, &first) == 0,
+      "no process may run ahead of all others here");
+  ASSERT_TRUE((*sampler)->add_target(busy.pid()).ok());
+  ASSERT_TRUE((*sampler)->start().ok());
+  const uint64_t before_ns = cpu_time_ns(busy.pid());
+  uint64_t weight_ns = 0;
+  std::set<uint64_t> weights;
+  const auto drain = [&] {
+    EXPECT_TRUE((*sampler)
+                    ->drain([&](const SampleRecord& record) {
+                      weight_ns += record.head.weight;
+                      weights.insert(record.head.weight);
+                    })
+                    .ok());
+  };
+  // Shorter than some of the periods: a change then comes before the first tick.
+  constexpr std::array<uint32_t, 6> kRates = {29, 199, 19, 61, 37, 99};
+  const auto end = std::chrono::steady_clock::now() + 6s;
+  for (size_t i = 0; std::chrono::steady_clock::now() < end; ++i) {
+    std::this_thread::sleep_for(40ms);
+    const uint32_t rate = kRates[i % kRates.size()];
+    ASSERT_TRUE((*sampler)->set_frequency(rate).ok());
+    EXPECT_EQ((*sampler)->clock().period_ns, 1'000'000'000U / rate);
+    drain();
+  }
+  const uint64_t used_ns = cpu_time_ns(busy.pid()) - before_ns;
+  (*sampler)->stop();
+  drain();
+  EXPECT_EQ((*sampler)->counters()[VESTA_COUNT_RING_FULL], 0U);
+  EXPECT_GT(weights.size(), 3U);
+  RecordProperty("measured_share",
+                 std::to_string(static_cast<double>(weight_ns) / static_cast<double>(used_ns)));
+  EXPECT_NEAR(static_cast<double>(weight_ns), static_cast<double>(used_ns),
+              0.05 * static_cast<double>(used_ns));
+}
+
+TEST_F(CpuSamplerTest, RecordsAfterAChangeCarryTheNewPeriod) {
+  const BusyProcess busy;
+  CpuSamplerOptions options;
+  options.frequency = 499;
+  auto sampler = CpuSampler::load(options);
+  ASSERT_TRUE(sampler.ok()) << sampler.error().message;
+  ASSERT_TRUE((*sampler)->start().ok());
+  for (const vesta_sample& record : collect(**sampler, 20))
+    EXPECT_EQ(record.weight, 1'000'000'000U / 499);
+  ASSERT_TRUE((*sampler)->set_frequency(199).ok());
+  (void)(*sampler)->drain([](const SampleRecord&) {});
+  uint64_t carried = 0;
+  for (const vesta_sample& record : collect(**sampler, 60)) {
+    if (record.weight == 1'000'000'000U / 199) continue;
+    ++carried;
+    EXPECT_GT(record.weight, 1'000'000'000U / 199);
+  }
+  EXPECT_LE(carried, online_cpus()->size()) << "one of each CPU";
+  EXPECT_EQ((*sampler)->set_frequency(0).error().code, ErrorCode::kUsage);
+}
+
+TEST_F(CpuSamplerTest, ItsRunTimeIsCountedWhileSomebodyAsks) {
+  auto counting = count_bpf_run_time();
+  ASSERT_TRUE(counting.ok()) << counting.error().message;
+  const BusyProcess busy;
+  auto sampler = CpuSampler::load({});
+  ASSERT_TRUE(sampler.ok()) << sampler.error().message;
+  ASSERT_TRUE((*sampler)->start().ok());
+  EXPECT_FALSE(collect(**sampler, 10).empty());
+  const KernelRunTime time = (*sampler)->run_time();
+  EXPECT_GE(time.runs, 10U);
+  EXPECT_GT(time.ns, time.runs * 100) << "a stack takes longer than that";
 }
 
 TEST(PerfClock, HardwareThatIsNotThereIsSaidToBeMissing) {

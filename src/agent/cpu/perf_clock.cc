@@ -78,13 +78,18 @@ std::string_view clock_source_name(ClockSource source) {
   return "auto";
 }
 
+PerfClock at_frequency(PerfClock clock, uint32_t frequency) {
+  clock.period_ns = kNsPerSecond / frequency;
+  clock.period = clock.units_per_second / frequency;
+  return clock;
+}
+
 Result<PerfClock> choose_clock(ClockSource wanted, uint32_t frequency) {
   PerfClock clock;
-  clock.period_ns = kNsPerSecond / frequency;
   if (wanted != ClockSource::kSoftware) {
-    const uint64_t cycles_per_second = reference_frequency();
     clock.source = ClockSource::kHardware;
-    clock.period = cycles_per_second / frequency;
+    clock.units_per_second = reference_frequency();
+    clock = at_frequency(clock, frequency);
     if (clock.period != 0 && open_clock(clock, 0).ok()) return clock;
     if (wanted == ClockSource::kHardware) {
       return Error{ErrorCode::kUnsupported, "this machine offers no hardware counter of CPU cycles",
@@ -93,7 +98,8 @@ Result<PerfClock> choose_clock(ClockSource wanted, uint32_t frequency) {
     clock.fallback_reason = "no hardware counters here";
   }
   clock.source = ClockSource::kSoftware;
-  clock.period = clock.period_ns;
+  clock.units_per_second = kNsPerSecond;
+  clock = at_frequency(clock, frequency);
   VESTA_ASSIGN(const UniqueFd probe, open_clock(clock, -1));
   return clock;
 }

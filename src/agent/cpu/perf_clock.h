@@ -21,6 +21,7 @@ struct PerfClock {
   ClockSource source = ClockSource::kSoftware;  // never kAuto
   uint64_t period = 0;                          // in units of the source: nanoseconds or cycles
   uint64_t period_ns = 0;                       // what one tick stands for
+  uint64_t units_per_second = 1'000'000'000;
   // Why not hardware, for the user; empty when it is hardware or was not asked for.
   const char* fallback_reason = "";
 };
@@ -28,6 +29,9 @@ struct PerfClock {
 // Finds a clock that opens on this machine. kPermission when perf events may not be opened at all,
 // kUnsupported when hardware was asked for and there is none.
 Result<PerfClock> choose_clock(ClockSource wanted, uint32_t frequency);
+
+// The same clock, ticking at another rate.
+PerfClock at_frequency(PerfClock clock, uint32_t frequency);
 
 // A disabled event on one CPU, for all processes.
 Result<UniqueFd> open_clock(const PerfClock& clock, int cpu);

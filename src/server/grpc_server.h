@@ -9,8 +9,8 @@
 
 #include "base/log.h"
 #include "base/result.h"
+#include "net/listen_address.h"
 #include "server/dispatcher.h"
-#include "server/listen_address.h"
 #include "server/memory_budget.h"
 #include "server/tls_context.h"
 #include "server/worker_pool.h"

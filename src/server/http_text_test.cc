@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/listen_address.h"
+#include "net/listen_address.h"
 #include "server/router.h"
 
 namespace vesta::server {

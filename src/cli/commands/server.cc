@@ -22,8 +22,8 @@ std::string own_command_line() {
   return file ? std::string(file->bytes()) : std::string();
 }
 
-std::string url_of(const server::ListenAddress& address, bool tls) {
-  server::ListenAddress shown = address;
+std::string url_of(const ListenAddress& address, bool tls) {
+  ListenAddress shown = address;
   if (shown.every_address) shown.ip = "127.0.0.1";
   return fmt::format("{}://{}", tls ? "https" : "http", shown.text());
 }

@@ -12,9 +12,9 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "ingest/ingest.h"
+#include "net/listen_address.h"
 #include "server/api.h"
 #include "server/config/server_config.h"
-#include "server/listen_address.h"
 #include "store/engine.h"
 
 namespace vesta::server {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/ops/process_stats.h"
+#include "base/process_metrics.h"
 
 namespace vesta::server {
 namespace {

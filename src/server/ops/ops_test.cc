@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/ops/process_stats.h"
+#include "base/process_metrics.h"
 #include "server/ops/request_metrics.h"
 #include "server/ops/routes.h"
 #include "server/router.h"

@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "base/prometheus_text.h"
 #include "server/dispatcher.h"
-#include "server/ops/prometheus_text.h"
 
 namespace vesta::server {
 

@@ -1,4 +1,4 @@
-#include "server/ops/process_stats.h"
+#include "base/process_metrics.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace vesta::server {
+namespace vesta {
 namespace {
 
 double seconds(const timeval& time) {
@@ -42,4 +42,4 @@ void write_process_metrics(PrometheusText& text) {
   }
 }
 
-}  // namespace vesta::server
+}  // namespace vesta

@@ -1,11 +1,11 @@
 // What the process itself uses. Reads /proc; any thread.
 #pragma once
 
-#include "server/ops/prometheus_text.h"
+#include "base/prometheus_text.h"
 
-namespace vesta::server {
+namespace vesta {
 
 // process_* as Prometheus' own clients name them.
 void write_process_metrics(PrometheusText& text);
 
-}  // namespace vesta::server
+}  // namespace vesta

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace vesta::server {
+namespace vesta {
 
 class PrometheusText {
  public:
@@ -31,4 +31,4 @@ class PrometheusText {
   std::string name_;
 };
 
-}  // namespace vesta::server
+}  // namespace vesta

@@ -1,4 +1,4 @@
-#include "server/listen_address.h"
+#include "net/listen_address.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 #include <charconv>
 #include <memory>
 
-namespace vesta::server {
+namespace vesta {
 namespace {
 
 Error bad_address(std::string_view text, std::string_view what) {
@@ -94,4 +94,4 @@ Result<ListenAddress> parse_listen_address(std::string_view text, std::string_vi
   return address;
 }
 
-}  // namespace vesta::server
+}  // namespace vesta

@@ -1,10 +1,10 @@
-#include "server/ops/prometheus_text.h"
+#include "base/prometheus_text.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-namespace vesta::server {
+namespace vesta {
 namespace {
 
 void append_escaped(std::string& out, std::string_view value) {
@@ -51,4 +51,4 @@ void PrometheusText::sample(std::initializer_list<Label> labels, double value,
   out_ += '\n';
 }
 
-}  // namespace vesta::server
+}  // namespace vesta

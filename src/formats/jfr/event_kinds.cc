@@ -45,6 +45,7 @@ constexpr std::array kEvents{
     EventSpec{"jdk.DataLoss", kLostBytes, "amount"},
     EventSpec{"jdk.ActiveSetting", kSetting},
     EventSpec{"jdk.JVMInformation", kJvmInformation},
+    EventSpec{"jdk.InitialSystemProperty", kSystemProperty},
 };
 
 constexpr std::array kSampleFields{
@@ -70,7 +71,13 @@ constexpr std::array kJvmFields{
     WantedField{"jvmName", kSlotName},
     WantedField{"jvmVersion", kSlotVersion},
     WantedField{"javaArguments", kSlotArguments},
+    WantedField{"jvmArguments", kSlotJvmArguments},
     WantedField{"pid", kSlotPid},
+};
+
+constexpr std::array kPropertyFields{
+    WantedField{"key", kSlotName},
+    WantedField{"value", kSlotValue},
 };
 
 }  // namespace
@@ -97,6 +104,9 @@ WantedFields wanted_fields(const EventSpec& spec) {
       break;
     case kJvmInformation:
       add(kJvmFields);
+      break;
+    case kSystemProperty:
+      add(kPropertyFields);
       break;
     default:
       add(kSampleFields);

@@ -32,6 +32,7 @@ enum class EventKind : uint8_t {
   kLostBytes,
   kSetting,
   kJvmInformation,
+  kSystemProperty,
 };
 
 enum EventSlot : uint8_t {
@@ -54,6 +55,7 @@ enum EventSlot : uint8_t {
   kSlotValue,
   kSlotVersion,
   kSlotArguments,
+  kSlotJvmArguments,
   kSlotPid,
 };
 

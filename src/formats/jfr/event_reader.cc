@@ -21,22 +21,6 @@ int64_t saturating_multiply(int64_t a, int64_t b) {
                             : std::numeric_limits<int64_t>::min();
 }
 
-// "17.0.9+9" of "OpenJDK 64-Bit Server VM (17.0.9+9) for linux-amd64 JRE (17.0.9+9), built on …".
-std::string version_of(std::string_view jvm_version) {
-  const size_t open = jvm_version.find('(');
-  const size_t close = jvm_version.find(')', open);
-  if (open == std::string_view::npos || close == std::string_view::npos)
-    return std::string(jvm_version);
-  return std::string(jvm_version.substr(open + 1, close - open - 1));
-}
-
-// The class or jar that was started, without its folder and without arguments, which may be secret.
-std::string main_class_of(std::string_view java_arguments) {
-  std::string_view word = java_arguments.substr(0, java_arguments.find(' '));
-  if (word.ends_with(".jar")) word = word.substr(word.rfind('/') + 1);
-  return std::string(word);
-}
-
 }  // namespace
 
 int64_t EventReader::time_value(const Event& event, EventSlot slot, TimeUnit fallback) const {
@@ -68,9 +52,14 @@ void EventReader::read_setup(const EventPlan& plan, const Record& record, Consta
     const uint32_t about = constants.types().by_id(slots_.numbers[kSlotSettingId]);
     if (about == kNoType) return;
     settings_.apply(constants.types()[about].name, text(kSlotName), text(kSlotValue));
+  } else if (plan.spec->kind == EventKind::kSystemProperty) {
+    jvm_.add_property(text(kSlotName), text(kSlotValue));
   } else if (jvm_.name.empty()) {
-    jvm_ = {text(kSlotName), version_of(text(kSlotVersion)), main_class_of(text(kSlotArguments)),
-            slots_.numbers[kSlotPid]};
+    jvm_.name = text(kSlotName);
+    jvm_.version = version_of(text(kSlotVersion));
+    jvm_.pid = slots_.numbers[kSlotPid];
+    jvm_.add_command(text(kSlotArguments));
+    jvm_.add_jvm_arguments(text(kSlotJvmArguments));
   }
 }
 
@@ -267,6 +256,7 @@ Status EventReader::read_sample(const EventPlan& plan, const Record& record, Con
       return {};
     case EventKind::kSetting:
     case EventKind::kJvmInformation:
+    case EventKind::kSystemProperty:
       break;
   }
   return {};

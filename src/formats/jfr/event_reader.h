@@ -13,6 +13,7 @@
 #include "formats/jfr/event_kinds.h"
 #include "formats/jfr/families.h"
 #include "formats/jfr/gc_phases.h"
+#include "formats/jfr/jvm_information.h"
 #include "formats/jfr/labels.h"
 #include "formats/jfr/native_heap.h"
 #include "formats/jfr/settings.h"
@@ -27,20 +28,12 @@ struct EventPlan {
   StringId label;  // short name of the event
 };
 
-// What the recording says about its process.
-struct JvmInformation {
-  std::string name;
-  std::string version;
-  std::string main_class;
-  int64_t pid = 0;
-};
-
 class EventReader {
  public:
   EventReader(DictionaryBuilder& builder, const ReadOptions& options)
       : builder_(builder), options_(options), label_sets_(builder, options.max_labels_per_sample) {}
 
-  // Events that others depend on, wherever in the chunk they are: settings and the JVM's name.
+  // Events that others depend on, wherever in the chunk they are: settings, and who the JVM is.
   void read_setup(const EventPlan& plan, const Record& record, Constants& constants);
   Status read_sample(const EventPlan& plan, const Record& record, Constants& constants,
                      StackResolver& stacks);

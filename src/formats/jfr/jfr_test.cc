@@ -502,6 +502,39 @@ TEST(Jfr, NamesTheProcessButNotItsArguments) {
     EXPECT_THAT(std::string(batch.dictionary.string(StringId(i))), Not(HasSubstr("hunter2")));
 }
 
+TEST(Jfr, PropertiesNameTheServiceAndNothingElseOfThemIsKept) {
+  TestChunk chunk = small_chunk();
+  chunk.type("jdk.JVMInformation", {{"startTime", "long"},
+                                    {"jvmName", "java.lang.String"},
+                                    {"jvmArguments", "java.lang.String"},
+                                    {"javaArguments", "java.lang.String"}});
+  chunk.event("jdk.JVMInformation",
+              chunk.encoder()
+                  .long_(1)
+                  .utf8("OpenJDK")
+                  .utf8("-Xmx1g -Dapp.name=habit -Dkey=hunter2 -Dspring.application.name=spring")
+                  .utf8("com.example.Main --token=hunter2")
+                  .take());
+  chunk.type("jdk.InitialSystemProperty",
+             {{"startTime", "long"}, {"key", "java.lang.String"}, {"value", "java.lang.String"}});
+  const auto property = [&](std::string_view key, std::string_view value) {
+    chunk.event("jdk.InitialSystemProperty", chunk.encoder().long_(1).utf8(key).utf8(value).take());
+  };
+  property("db.password", "hunter2");
+  property("sun.java.command", "com.example.Other hunter2");
+  ProfileBatch batch = read_ok(chunk.finish());
+  EXPECT_EQ(label(batch, batch.profiles[0].resource, "service.name"), "spring");
+  EXPECT_EQ(label(batch, batch.profiles[0].resource, "jvm.main_class"), "com.example.Main");
+  for (size_t i = 0; i < batch.dictionary.strings.size(); ++i)
+    EXPECT_THAT(std::string(batch.dictionary.string(StringId(i))), Not(HasSubstr("hunter2")));
+  property("otel.resource.attributes", "team=a,service.name=otel,x=y");
+  batch = read_ok(chunk.finish());
+  EXPECT_EQ(label(batch, batch.profiles[0].resource, "service.name"), "otel");
+  property("otel.service.name", "told");
+  batch = read_ok(chunk.finish());
+  EXPECT_EQ(label(batch, batch.profiles[0].resource, "service.name"), "told");
+}
+
 TEST(Jfr, SkipsFieldsAndEventsItDoesNotKnow) {
   TestChunk chunk;
   chunk.type("demo.Point",

@@ -137,7 +137,8 @@ class RecordingReader {
     };
     const auto is_setup = [](const EventPlan& plan) {
       return plan.spec->kind == EventKind::kSetting ||
-             plan.spec->kind == EventKind::kJvmInformation;
+             plan.spec->kind == EventKind::kJvmInformation ||
+             plan.spec->kind == EventKind::kSystemProperty;
     };
     const auto for_each_event = [&](auto&& visit) -> Status {
       Record record;
@@ -169,6 +170,7 @@ class RecordingReader {
     add("process.runtime.name", jvm.name);
     add("process.runtime.version", jvm.version);
     add("jvm.main_class", jvm.main_class);
+    add("service.name", jvm.service_name());
     if (jvm.pid > 0) labels.push_back(builder_.number_label("process.pid", jvm.pid));
     return builder_.label_set(labels);
   }

@@ -31,6 +31,8 @@ std::string_view name_of(Capability capability) {
       return "CAP_SYS_PTRACE";
     case Capability::kSysAdmin:
       return "CAP_SYS_ADMIN";
+    case Capability::kSysNice:
+      return "CAP_SYS_NICE";
     case Capability::kSyslog:
       return "CAP_SYSLOG";
     case Capability::kPerfmon:

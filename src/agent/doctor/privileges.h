@@ -16,6 +16,7 @@ enum class Capability : int {
   kDacReadSearch = 2,
   kSysPtrace = 19,
   kSysAdmin = 21,
+  kSysNice = 23,
   kSyslog = 34,
   kPerfmon = 38,
   kBpf = 39,

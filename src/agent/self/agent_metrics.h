@@ -1,0 +1,56 @@
+// What an agent tells about itself, as numbers that Prometheus scrapes. Plain data and pure
+// functions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/export/exporter.h"
+#include "agent/jfr/jfr_folder.h"
+
+namespace vesta::agent {
+
+// How well the stacks that went through one binary came out.
+struct BinaryStatus {
+  std::string name;
+  uint64_t stacks = 0;           // that ended in it or went through it
+  uint64_t stacks_complete = 0;  // unwound to their outermost frame
+  uint64_t frames = 0;
+  uint64_t frames_named = 0;
+};
+
+struct ExporterStatus {
+  std::string name;
+  ExporterStats stats;
+};
+
+struct AgentStatus {
+  std::string version;
+  uint64_t samples = 0;
+  std::map<std::string, uint64_t> lost;  // samples, by reason
+  std::vector<BinaryStatus> binaries;
+  std::vector<ExporterStatus> exporters;
+  uint64_t own_cpu_ns = 0;
+  uint64_t bpf_ns = 0;
+  uint64_t bpf_runs = 0;
+  uint64_t resident_bytes = 0;
+  double cpu_share = 0;   // of a core, smoothed: own and BPF
+  double cpu_budget = 0;  // that it is kept below
+  uint32_t rate = 0;      // in force
+  uint32_t configured_rate = 0;
+  uint64_t rate_changes = 0;
+  uint64_t processes = 0;  // known
+  uint64_t modules = 0;    // binaries with tables
+  uint64_t windows = 0;
+  uint64_t profiles = 0;
+  std::optional<JfrFolderStats> jfr;  // when folders are watched
+  std::vector<std::string> problems;  // for which /healthz is not well
+};
+
+// Of binaries the 100 with the most frames, and the others as one.
+std::string agent_metrics_text(const AgentStatus& status);
+
+}  // namespace vesta::agent

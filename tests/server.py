@@ -27,6 +27,8 @@ def free_port():
 class Server:
     """Use as a context manager. `data` given: kept when the server ends, so that it can be started again."""
 
+    ROLE = "server"  # the command
+
     def __init__(self, *options, data=None, environment=None, config=None):
         self.options = list(map(str, options))
         self.own_data = data is None
@@ -42,7 +44,7 @@ class Server:
     def start(self):
         log = open(self.log_path, "ab")
         self.process = subprocess.Popen(
-            [str(support.VESTA), "server", "--data", str(self.data), "--http", f"127.0.0.1:{self.http_port}",
+            [str(support.VESTA), self.ROLE, "--data", str(self.data), "--http", f"127.0.0.1:{self.http_port}",
              "--grpc", self.grpc, "--otlp-http", f"127.0.0.1:{self.otlp_port}", *self.options],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment)
         log.close()

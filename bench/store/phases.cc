@@ -122,9 +122,9 @@ int acknowledge(const std::vector<std::string>& arguments) {
   return 0;
 }
 
-// DIRECTORY COUNT: gzip, pprof, store; durable, batches of ten as a busy server has them. Forty pods
-// send a profile each 10 s, 14,400 an hour, and the store's clock goes with them, so that each hour
-// is rolled up once, as on a server. What is not rolled up yet at the end is, within what is
+// DIRECTORY COUNT: gzip, pprof, store; durable, batches of ten as a busy server has them. Forty
+// pods send a profile each 10 s, 14,400 an hour, and the store's clock goes with them, so that each
+// hour is rolled up once, as on a server. What is not rolled up yet at the end is, within what is
 // measured.
 int from_pprof(const std::vector<std::string>& arguments) {
   const std::string& directory = arguments.at(0);

@@ -16,6 +16,13 @@ double seconds(const timeval& time) {
 
 }  // namespace
 
+uint64_t resident_bytes() {
+  uint64_t virtual_pages = 0;
+  uint64_t resident_pages = 0;
+  std::ifstream("/proc/self/statm") >> virtual_pages >> resident_pages;
+  return resident_pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
 void write_process_metrics(PrometheusText& text) {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);

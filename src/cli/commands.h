@@ -8,6 +8,8 @@
 namespace vesta::cli {
 
 Command record_command();
+Command up_command();
+Command agent_command();
 Command server_command();
 Command token_command();
 Command top_command();

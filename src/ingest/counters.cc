@@ -16,6 +16,8 @@ std::string_view ingest_protocol_name(IngestProtocol protocol) {
       return "parca";
     case IngestProtocol::kScrape:
       return "scrape";
+    case IngestProtocol::kAgent:
+      return "agent";
     case IngestProtocol::kCount:
       break;
   }

@@ -19,6 +19,7 @@ enum class IngestProtocol : uint8_t {
   kNative,
   kParca,
   kScrape,
+  kAgent,  // of this process
   kCount,
 };
 std::string_view ingest_protocol_name(IngestProtocol protocol);

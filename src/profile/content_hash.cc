@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little,
 // what a write costs, and most texts stand in several places. All of it has a fixed width and says
 // how many lines follow, so that no two different contents give the same bytes.
 struct LocationContent {
-  Hash128 binary;  // build id, or else path
+  Hash128 binary;             // build id, or else path
   uint64_t shape;             // number of lines, kind, whether there is a build id
   uint64_t offset_in_binary;  // 0 when there are lines
 };

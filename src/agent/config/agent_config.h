@@ -16,6 +16,7 @@ struct SymbolConfig {
   bool demangle_rust = true;
   bool demangle_cpp = true;
   bool include_kernel = true;
+  friend bool operator==(const SymbolConfig&, const SymbolConfig&) = default;
 };
 
 struct FilterConfig {
@@ -65,6 +66,7 @@ struct ExporterTls {
   std::string cert_file;  // with key_file: this side's own
   std::string key_file;
   bool skip_verify = false;
+  friend bool operator==(const ExporterTls&, const ExporterTls&) = default;
 };
 
 enum class ExporterKind : uint8_t {
@@ -95,6 +97,7 @@ struct ExporterConfig {
   uint64_t max_files = 1000;
   uint64_t max_bytes = uint64_t{1} << 30;
   std::string made_by;  // the key that asked for it, where that is not agent.exporters
+  friend bool operator==(const ExporterConfig&, const ExporterConfig&) = default;
 };
 
 struct JfrConfig {
@@ -109,6 +112,7 @@ struct JfrConfig {
     exporter.endpoint = "http://localhost:4318/v1/logs";
     return exporter;
   }();
+  friend bool operator==(const JfrConfig&, const JfrConfig&) = default;
 };
 
 struct KubernetesConfig {
@@ -118,6 +122,7 @@ struct KubernetesConfig {
   std::string token_file = "/var/run/secrets/kubernetes.io/serviceaccount/token";
   std::string ca_file = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
   std::string node;  // this one's name; empty = NODE_NAME, K8S_NODE_NAME, else the host's
+  friend bool operator==(const KubernetesConfig&, const KubernetesConfig&) = default;
 };
 
 struct AgentLimits {

@@ -66,6 +66,7 @@ struct Sampling::Parts {
   void collect_once();
   void drain_side_band();
   void wait_for_tables();
+  void follow_frequency();
   void name();
 
   const SamplingOptions options;
@@ -83,12 +84,20 @@ struct Sampling::Parts {
   SampleConsumer* consumer = nullptr;
   UniqueFd epoll;
   UniqueFd stop_event;
+  PerfClock clock;
   uint64_t start_ns = 0;
   uint64_t sampling_ns = 0;  // when the first clock began to tick
   uint64_t start_unix_ns = 0;
   uint64_t last_maintain_ns = 0;
   uint64_t last_told_ns = 0;
   std::atomic<uint64_t> first_sample_ns{0};
+  std::atomic<uint32_t> wanted_frequency{0};
+  std::atomic<uint32_t> frequency{0};
+  std::atomic<uint64_t> period_ns{0};
+  std::atomic<uint64_t> collecting_rounds{0};
+  std::atomic<uint64_t> naming_rounds{0};
+  std::atomic<uint64_t> process_count{0};
+  std::atomic<uint64_t> module_count{0};
   std::string cache_problem;
   std::jthread collector;
   std::jthread namer;
@@ -120,6 +129,8 @@ void Sampling::Parts::collect(const std::stop_token& stop) {
   std::array<epoll_event, 8> events{};
   uint64_t next_drain_ns = 0;
   while (!stop.stop_requested()) {
+    ++collecting_rounds;
+    follow_frequency();
     const uint64_t now = monotonic_ns();
     const int wait_ms =
         next_drain_ns > now ? static_cast<int>((next_drain_ns - now) / 1'000'000) + 1 : 0;
@@ -144,6 +155,8 @@ void Sampling::Parts::collect(const std::stop_token& stop) {
       processes->maintain();
       (void)sampler->update_cpus();
       (void)side_band->update_cpus();
+      process_count = processes->size();
+      module_count = registry.size();
       if (last_maintain_ns - last_told_ns > kTellAgainNs) {
         last_told_ns = last_maintain_ns;
         resolver->tell_modules_again();
@@ -169,9 +182,17 @@ void Sampling::Parts::wait_for_tables() {
   resolver->give_up_waiting();
 }
 
+void Sampling::Parts::follow_frequency() {
+  const uint32_t wanted = wanted_frequency;
+  if (wanted == frequency || !sampler->set_frequency(wanted).ok()) return;
+  frequency = wanted;
+  period_ns = sampler->clock().period_ns;
+}
+
 void Sampling::Parts::name() {
   uint64_t tidied_ns = monotonic_ns();
   while (!queue.is_done()) {
+    ++naming_rounds;
     if (const std::optional<ResolvedSamples> samples = queue.pop(kTick)) consumer->add(*samples);
     consumer->tick();
     if (monotonic_ns() - tidied_ns < kTidyNs) continue;
@@ -200,6 +221,9 @@ Result<std::unique_ptr<Sampling>> Sampling::load(const SamplingOptions& options)
   sampling.ring_bytes = options.ring_bytes;
   const RaisedPriority priority;
   VESTA_ASSIGN(parts->sampler, CpuSampler::load(sampling));
+  parts->clock = parts->sampler->clock();
+  parts->period_ns = parts->sampler->clock().period_ns;
+  parts->wanted_frequency = parts->frequency = options.frequency;
   // Reading the kernel's types took some 10 MB that are free now, but would stay ours.
   ::malloc_trim(0);
   for (const uint32_t pid : options.pids) VESTA_TRY(parts->sampler->add_target(pid));
@@ -283,8 +307,38 @@ Sampling::Counters Sampling::counters() const {
   return out;
 }
 
+void Sampling::set_frequency(uint32_t frequency) {
+  parts_->wanted_frequency = frequency;
+}
+uint32_t Sampling::frequency() const {
+  return parts_->frequency;
+}
+uint64_t Sampling::period_ns() const {
+  return parts_->period_ns;
+}
+Sampling::Rounds Sampling::rounds() const {
+  return {parts_->collecting_rounds, parts_->naming_rounds};
+}
+Sampling::Sizes Sampling::sizes() const {
+  return {parts_->process_count, parts_->module_count};
+}
+
+Sampling::Cost Sampling::cost() const {
+  Cost cost;
+  for (std::jthread* thread : {&parts_->collector, &parts_->namer}) {
+    clockid_t clock = 0;
+    if (thread->joinable() && ::pthread_getcpuclockid(thread->native_handle(), &clock) == 0)
+      cost.own_ns += clock_ns(clock);
+  }
+  cost.own_ns += parts_->loader->cpu_ns();
+  const KernelRunTime kernel = parts_->sampler->run_time();
+  cost.bpf_ns = kernel.ns;
+  cost.bpf_runs = kernel.runs;
+  return cost;
+}
+
 const PerfClock& Sampling::clock() const {
-  return parts_->sampler->clock();
+  return parts_->clock;
 }
 uint64_t Sampling::began_ns() const {
   return parts_->sampling_ns;

@@ -60,15 +60,37 @@ class Sampling {
   Sampling(const Sampling&) = delete;
   Sampling& operator=(const Sampling&) = delete;
 
+  // As it was loaded.
   const PerfClock& clock() const;
 
   // Samples from here on. `consumer` must live until stop() has returned.
   Status run(SampleConsumer& consumer);
+  // Samples that often, soon: weights stay true. Any thread.
+  void set_frequency(uint32_t frequency);
   // No sample is taken after this begins, and the consumer has got all when it returns.
   void stop();
 
   // From any thread.
   Counters counters() const;
+  uint32_t frequency() const;  // in force
+  uint64_t period_ns() const;  // what a sample stands for now
+  // Times that each thread has come round; one that stands still hangs.
+  struct Rounds {
+    uint64_t collecting = 0;
+    uint64_t naming = 0;
+  };
+  Rounds rounds() const;
+  struct Cost {
+    uint64_t own_ns = 0;  // CPU time of its threads
+    uint64_t bpf_ns = 0;  // of its programs in the kernel; 0 unless somebody has that counted
+    uint64_t bpf_runs = 0;
+  };
+  Cost cost() const;
+  struct Sizes {
+    uint64_t processes = 0;
+    uint64_t modules = 0;
+  };
+  Sizes sizes() const;
   // When run() began to sample: CLOCK_MONOTONIC and Unix time.
   uint64_t began_ns() const;
   uint64_t began_unix_ns() const;

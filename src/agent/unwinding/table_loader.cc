@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "agent/unwinding/module_slots.h"
+#include "base/clock.h"
 
 namespace vesta {
 namespace {
@@ -231,6 +232,13 @@ void TableLoader::trim_copies() {
     statistics_.copy_bytes -= oldest->table->bytes();
     oldest->table = nullptr;
   }
+}
+
+uint64_t TableLoader::cpu_ns() const {
+  clockid_t clock = 0;
+  // The handle of a thread that runs until we are destroyed.
+  auto& thread = const_cast<std::jthread&>(thread_);
+  return ::pthread_getcpuclockid(thread.native_handle(), &clock) == 0 ? clock_ns(clock) : 0;
 }
 
 }  // namespace vesta

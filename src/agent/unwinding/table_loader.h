@@ -64,6 +64,7 @@ class TableLoader {
     uint64_t copy_bytes = 0;
   };
   Statistics statistics() const;
+  uint64_t cpu_ns() const;  // of its thread
 
  private:
   struct Entry {

@@ -97,7 +97,7 @@ void WindowProfiler::cut() {
   times.start_ns = window_start_ns_;
   times.start_unix_ns = window_unix_ns_;
   times.duration_ns = static_cast<int64_t>(now - window_start_ns_);
-  times.period_ns = sampling_->clock().period_ns;
+  times.period_ns = sampling_->period_ns();
   ProfileBatch batch = builder_.cut(times);
   {
     const std::lock_guard lock(mutex_);

@@ -51,6 +51,7 @@ class WindowProfiler final : private SampleConsumer {
 
   // From the next window on.
   void change(int64_t duration_ns, WindowFilters filters);
+  void set_frequency(uint32_t frequency) { sampling_->set_frequency(frequency); }
   // The last window is handed over before it returns.
   void stop();
 

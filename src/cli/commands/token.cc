@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "cli/server/server_flags.h"
+#include "cli/roles/server_flags.h"
 #include "formats/table/text_style.h"
 #include "server/access/token_store.h"
 

@@ -1,8 +1,9 @@
-#include "cli/server/server_flags.h"
+#include "cli/roles/server_flags.h"
 
 #include <array>
 #include <utility>
 
+#include "cli/common_flags.h"
 #include "cli/config/configuration.h"
 
 namespace vesta::cli {
@@ -44,23 +45,34 @@ std::vector<Flag> server_run_flags() {
       {"multi-tenant", 0, "", "tenants by the header X-Scope-OrgID, where no token says so"},
       {"insecure-no-auth", 0, "", "let everybody who reaches the server do everything"},
       {"retention", 0, "TIME", "how long profiles are kept: 30d; 0 for ever (default)"},
-      {"max-disk", 0, "SIZE", "oldest profiles go when the store is larger: 100GiB"},
-      {"log-level",
-       0,
-       "LEVEL",
-       "least level (default: info)",
-       {"debug", "info", "warning", "error"}},
-      {"log-format", 0, "FORMAT", "text (default) or json", {"text", "json"}}};
+      {"max-disk", 0, "SIZE", "oldest profiles go when the store is larger: 100GiB"}};
   flags.insert(flags.end(), more.begin(), more.end());
-  return flags;
+  return with_flags(std::move(flags), {log_flags()});
+}
+
+std::vector<Flag> log_flags() {
+  return {{"log-level",
+           0,
+           "LEVEL",
+           "least level (default: info)",
+           {"debug", "info", "warning", "error"}},
+          {"log-format", 0, "FORMAT", "text (default) or json", {"text", "json"}}};
+}
+
+std::vector<FlagKey> server_flag_keys() {
+  return {kKeys.begin(), kKeys.end()};
+}
+
+void apply_server_switches(const Arguments& arguments, server::ServerConfig& config) {
+  if (arguments.has("multi-tenant")) config.multi_tenant = true;
+  if (arguments.has("insecure-no-auth")) config.tokens = server::TokenPolicy::kOff;
 }
 
 Result<server::ServerConfig> server_config_of(const Arguments& arguments) {
   Configuration configuration = configuration_of(arguments, kKeys);
   VESTA_TRY(configuration.findings.status());
   server::ServerConfig& config = configuration.server;
-  if (arguments.has("multi-tenant")) config.multi_tenant = true;
-  if (arguments.has("insecure-no-auth")) config.tokens = server::TokenPolicy::kOff;
+  apply_server_switches(arguments, config);
   return std::move(config);
 }
 

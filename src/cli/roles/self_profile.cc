@@ -1,4 +1,4 @@
-#include "cli/server/self_profile.h"
+#include "cli/roles/self_profile.h"
 
 #include <unistd.h>
 

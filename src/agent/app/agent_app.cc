@@ -1,0 +1,418 @@
+#include "agent/app/agent_app.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "agent/app/exporters.h"
+#include "agent/jfr/jfr_folder.h"
+#include "agent/kernel/bpf_stats.h"
+#include "agent/metadata/process_metadata.h"
+#include "agent/self/governor.h"
+#include "agent/self/instance_lock.h"
+#include "agent/self/reduce_privileges.h"
+#include "agent/self/status_page.h"
+#include "agent/windows/window_profiler.h"
+#include "base/clock.h"
+#include "base/process_metrics.h"
+
+namespace vesta::agent {
+namespace {
+
+constexpr auto kCareInterval = std::chrono::seconds(1);
+
+std::string own_host_name() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+ProcessMetadataOptions metadata_options(const AgentConfig& config) {
+  ProcessMetadataOptions options;
+  options.service_names = config.service_names;
+  options.targets = config.targets;
+  options.environment = config.environment;
+  options.labels = config.labels;
+  if (!config.relabel.empty()) {
+    options.relabel = [rules = config.relabel](Attributes& attributes) {
+      return relabel(rules, attributes);
+    };
+  }
+  return options;
+}
+
+Result<WindowFilters> window_filters(const FilterConfig& config) {
+  WindowFilters filters;
+  VESTA_ASSIGN(filters.hidden, FrameFilter::compile(config.exclude_patterns));
+  filters.min_samples = config.min_samples;
+  return filters;
+}
+
+}  // namespace
+
+struct AgentApp::Running {
+  Running(AgentConfig agent_config, AgentParts agent_parts, Log& agent_log)
+      : config(std::move(agent_config)),
+        parts(std::move(agent_parts)),
+        log(agent_log),
+        host_name(own_host_name()),
+        notifier(ServiceNotifier::from_environment()),
+        watchdog(notifier) {}
+
+  Status start();
+  Status start_profiler();
+  Status start_jfr();
+  Status start_page();
+  std::optional<Resource> resource_of(const SampledProcess& process);
+  Resource host() const { return {{"host.name", host_name}}; }
+  void take_care(const std::stop_token& stop);
+  void govern();
+  CpuUsage usage() const;
+  void note_progress();
+  std::vector<std::string> problems() const;
+  AgentStatus status() const;
+  Status check_reload(const AgentConfig& next) const;
+  Status reload(AgentConfig next);
+  void stop(std::chrono::milliseconds grace);
+
+  AgentConfig config;  // guarded by mutex once running
+  AgentParts parts;
+  Log& log;
+  const std::string host_name;
+  ServiceNotifier notifier;
+  Watchdog watchdog;
+  std::string state;
+  std::optional<InstanceLock> lock;
+  UniqueFd bpf_stats;
+  std::unique_ptr<Kubernetes> kubernetes;
+  std::mutex metadata_mutex;
+  std::unique_ptr<ProcessMetadata> metadata;  // guarded by metadata_mutex
+  std::unique_ptr<Exporters> exporters;
+  std::unique_ptr<Exporters> jfr_exporters;  // beside `exporters`, for recordings of JFR alone
+  std::unique_ptr<WindowProfiler> profiler;
+  std::unique_ptr<JfrFolder> jfr;
+  std::unique_ptr<StatusPage> page;
+  mutable std::mutex mutex;
+  std::unique_ptr<Governor> governor;  // guarded by mutex
+  Heartbeat* collecting = nullptr;
+  Heartbeat* naming = nullptr;
+  Sampling::Rounds rounds;
+  uint64_t start_ns = 0;
+  uint64_t start_own_ns = 0;
+  bool is_stopped = false;
+  std::condition_variable_any wake;
+  std::mutex wake_mutex;
+  std::jthread caretaker;  // last: ends before the rest does
+};
+
+Status AgentApp::Running::start() {
+  state = config.state.empty() ? parts.state : config.state;
+  std::error_code problem;
+  std::filesystem::create_directories(state, problem);
+  if (problem) {
+    return Error{ErrorCode::kIo,
+                 fmt::format("cannot make the folder {}: {}", state, problem.message()),
+                 "agent.state names another one"};
+  }
+  std::filesystem::permissions(state, std::filesystem::perms::owner_all, problem);
+  const bool samples = config.profiling.enabled && config.profiling.cpu;
+  InstanceLockOptions locking;
+  locking.state_folder = state;
+  locking.whole_host = samples;
+  VESTA_ASSIGN(lock, InstanceLock::take(locking));
+
+  ExportEnvironment environment;
+  environment.state = state;
+  environment.version = parts.version;
+  exporters = std::make_unique<Exporters>(environment, log);
+  if (parts.exporter != nullptr) exporters->add(std::move(parts.exporter));
+  VESTA_TRY(exporters->configure(config.exporters, config.profiling.upload_interval_ns));
+  if (exporters->empty() && !config.jfr.log_export)
+    log.warn("there are no exporters: profiles go nowhere",
+             {{"hint", "agent.exporters lists where they go; vesta up keeps them here"}});
+  jfr_exporters = std::make_unique<Exporters>(environment, log);
+  if (config.jfr.log_export)
+    VESTA_TRY(
+        jfr_exporters->configure({config.jfr.log_exporter}, config.profiling.upload_interval_ns));
+
+  kubernetes = std::make_unique<Kubernetes>(config.kubernetes);
+  metadata = std::make_unique<ProcessMetadata>(*kubernetes, metadata_options(config));
+  start_ns = monotonic_ns();
+  if (samples) VESTA_TRY(start_profiler());
+  if (config.jfr.enabled) VESTA_TRY(start_jfr());
+  if (!config.metrics.empty()) VESTA_TRY(start_page());
+  start_own_ns = usage().own_ns;
+  caretaker = std::jthread([this](const std::stop_token& stop) { take_care(stop); });
+  if (config.reduce_privileges) {
+    Status reduced = reduce_privileges();
+    if (reduced.ok()) reduced = filter_system_calls();
+    if (!reduced.ok())
+      log.warn("privileges that are not needed could not be given up",
+               {{"why", reduced.error().message}});
+  }
+  return {};
+}
+
+Status AgentApp::Running::start_profiler() {
+  // Counting costs a little; without it the budget sees our own threads only.
+  if (auto counting = count_bpf_run_time(); counting.ok()) bpf_stats = std::move(*counting);
+  const ProfilingConfig& profiling = config.profiling;
+  WindowProfilerOptions options;
+  options.sampling.frequency = profiling.sample_rate;
+  options.sampling.whole_host = true;
+  options.sampling.kernel_stacks = profiling.symbols.include_kernel;
+  options.sampling.cache_folder = parts.cache_folder;
+  options.symbolizer.symbols.languages = {profiling.symbols.demangle_cpp,
+                                          profiling.symbols.demangle_rust};
+  options.duration_ns = profiling.duration_ns;
+  VESTA_ASSIGN(options.filters, window_filters(profiling.filters));
+  options.resource_of = [this](const SampledProcess& process) { return resource_of(process); };
+  options.host = host();
+  options.on_window = [this](const ProfileBatch& batch) { exporters->take(batch); };
+  collecting = &watchdog.add("collecting");
+  naming = &watchdog.add("naming");
+  VESTA_ASSIGN(profiler, WindowProfiler::start(std::move(options)));
+  GovernorOptions governing;
+  governing.cpu_share = config.limits.cpu_share;
+  governing.max_rate = profiling.sample_rate;
+  governing.min_rate = std::min(config.limits.min_rate, profiling.sample_rate);
+  governor = std::make_unique<Governor>(governing);
+  return {};
+}
+
+Status AgentApp::Running::start_jfr() {
+  JfrFolderOptions options;
+  options.input_dirs = config.jfr.input_dirs;
+  options.recursive = config.jfr.recursive;
+  options.state_file = state + "/jfr-shipped";
+  options.owner.host_name = host_name;
+  options.report = [this](const Error& error) {
+    log.warn("a recording was left out", {{"why", error.message}, {"hint", error.hint}});
+  };
+  VESTA_ASSIGN(jfr, JfrFolder::start(options, [this](const ProfileBatch& batch) -> Status {
+                 VESTA_TRY(exporters->take_all(batch));
+                 return jfr_exporters->take_all(batch);
+               }));
+  return {};
+}
+
+Status AgentApp::Running::start_page() {
+  StatusPageOptions options;
+  options.address = config.metrics;
+  StatusPageContent content;
+  content.metrics = [this] { return agent_metrics_text(status()); };
+  content.problems = [this] { return problems(); };
+  VESTA_ASSIGN(page, StatusPage::start(options, std::move(content)));
+  return {};
+}
+
+std::optional<Resource> AgentApp::Running::resource_of(const SampledProcess& process) {
+  ProcessIdentity identity;
+  identity.pid = process.pid;
+  identity.index = process.index;
+  identity.name = process.name;
+  identity.executable = process.executable;
+  identity.cgroup = process.cgroup;
+  identity.has_own_root = process.root != nullptr;
+  const std::lock_guard guard(metadata_mutex);
+  const auto described = metadata->of(identity);
+  if (!described->is_target) return std::nullopt;
+  Resource resource = described->attributes;
+  // Of the kernel's own threads the names tell more than their ids, and those are on the samples.
+  if (process.is_kernel_thread) {
+    std::erase_if(resource, [](const auto& item) {
+      return item.first == attribute::kProcessPid || item.first == attribute::kProcessName;
+    });
+  }
+  return resource;
+}
+
+CpuUsage AgentApp::Running::usage() const {
+  CpuUsage usage;
+  usage.wall_ns = monotonic_ns();
+  if (profiler != nullptr) {
+    const Sampling::Cost cost = profiler->sampling().cost();
+    usage.own_ns = cost.own_ns;
+    usage.bpf_ns = cost.bpf_ns;
+  }
+  if (parts.is_alone) usage.own_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+  return usage;
+}
+
+void AgentApp::Running::govern() {
+  if (profiler == nullptr) return;
+  const CpuUsage used = usage();
+  const std::lock_guard guard(mutex);
+  const uint32_t before = governor->rate();
+  const uint32_t rate = governor->update(used);
+  if (rate == before) return;
+  profiler->set_frequency(rate);
+  log.info(rate < before ? "sampling less often, to stay within the CPU budget"
+                         : "sampling more often again",
+           {{"rate", fmt::format("{} Hz", rate)}, {"was", fmt::format("{} Hz", before)}});
+}
+
+void AgentApp::Running::note_progress() {
+  if (profiler == nullptr) return;
+  const Sampling::Rounds now = profiler->sampling().rounds();
+  if (now.collecting != rounds.collecting) collecting->beat();
+  if (now.naming != rounds.naming) naming->beat();
+  rounds = now;
+}
+
+void AgentApp::Running::take_care(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    govern();
+    note_progress();
+    watchdog.tick();
+    std::unique_lock guard(wake_mutex);
+    wake.wait_for(guard, stop, kCareInterval, [] { return false; });
+  }
+}
+
+std::vector<std::string> AgentApp::Running::problems() const {
+  std::vector<std::string> out;
+  for (const std::string& loop : watchdog.stuck()) out.push_back(loop + " stands still");
+  return out;
+}
+
+AgentStatus AgentApp::Running::status() const {
+  AgentStatus out;
+  out.version = parts.version;
+  const CpuUsage used = usage();
+  out.own_cpu_ns = used.own_ns;
+  out.bpf_ns = used.bpf_ns;
+  out.resident_bytes = resident_bytes();
+  for (const Exporters* some : {exporters.get(), jfr_exporters.get()}) {
+    for (auto& [name, stats] : some->stats()) out.exporters.push_back({name, std::move(stats)});
+  }
+  {
+    const std::lock_guard guard(mutex);
+    out.configured_rate = config.profiling.sample_rate;
+    out.cpu_budget = config.limits.cpu_share;
+    if (governor != nullptr) {
+      out.cpu_share = governor->share();
+      out.rate_changes = governor->changes();
+    }
+  }
+  if (profiler != nullptr) {
+    const Sampling& sampling = profiler->sampling();
+    const Sampling::Counters counters = sampling.counters();
+    out.samples = counters.samples;
+    for (const auto& [reason, count] : counters.lost) out.lost[reason] += count;
+    out.bpf_runs = sampling.cost().bpf_runs;
+    out.rate = sampling.frequency();
+    out.processes = sampling.sizes().processes;
+    out.modules = sampling.sizes().modules;
+    const WindowProfiler::Facts facts = profiler->facts();
+    out.windows = facts.windows;
+    out.profiles = facts.profiles;
+    for (const auto& [name, coverage] : facts.coverage) {
+      out.binaries.push_back(
+          {name, coverage.samples, coverage.whole_stacks, coverage.frames, coverage.named_frames});
+    }
+  }
+  if (jfr != nullptr) out.jfr = jfr->stats();
+  out.problems = problems();
+  return out;
+}
+
+// What a running agent cannot take over.
+Status AgentApp::Running::check_reload(const AgentConfig& next) const {
+  const auto fixed = [](std::string_view key) {
+    return Error{ErrorCode::kUsage, fmt::format("{} cannot change while the agent runs", key),
+                 "restart the agent; nothing that is queued is lost"};
+  };
+  if (next.state != config.state) return fixed("agent.state");
+  if (next.metrics != config.metrics) return fixed("agent.metrics");
+  if (next.reduce_privileges != config.reduce_privileges) return fixed("agent.reduce_privileges");
+  if (next.profiling.enabled != config.profiling.enabled ||
+      next.profiling.cpu != config.profiling.cpu)
+    return fixed("agent.profiling.enabled and .cpu");
+  if (next.profiling.symbols != config.profiling.symbols) return fixed("agent.profiling.symbols");
+  if (next.jfr != config.jfr) return fixed("profiles.jfr");
+  if (next.kubernetes != config.kubernetes) return fixed("agent.kubernetes");
+  return {};
+}
+
+Status AgentApp::Running::reload(AgentConfig next) {
+  notifier.reloading();
+  VESTA_TRY(check_reload(next));
+  VESTA_ASSIGN(WindowFilters filters, window_filters(next.profiling.filters));
+  VESTA_TRY(exporters->configure(next.exporters, next.profiling.upload_interval_ns));
+  {
+    const std::lock_guard guard(metadata_mutex);
+    metadata->configure(metadata_options(next));
+  }
+  const std::lock_guard guard(mutex);
+  if (profiler != nullptr) {
+    profiler->change(next.profiling.duration_ns, std::move(filters));
+    GovernorOptions governing;
+    governing.cpu_share = next.limits.cpu_share;
+    governing.max_rate = next.profiling.sample_rate;
+    governing.min_rate = std::min(next.limits.min_rate, next.profiling.sample_rate);
+    governor = std::make_unique<Governor>(governing);
+    profiler->set_frequency(governor->rate());
+  }
+  config = std::move(next);
+  return {};
+}
+
+void AgentApp::Running::stop(std::chrono::milliseconds grace) {
+  if (std::exchange(is_stopped, true)) return;
+  notifier.stopping();
+  caretaker = {};
+  page.reset();
+  if (jfr != nullptr) jfr->stop();
+  if (profiler != nullptr) {
+    profiler->stop();
+    const Sampling::Counters counters = profiler->sampling().counters();
+    const WindowProfiler::Facts facts = profiler->facts();
+    log.info("profiled to the end", {{"samples", std::to_string(counters.samples)},
+                                     {"lost", std::to_string(counters.lost_total())},
+                                     {"of_no_target", std::to_string(facts.other_samples)},
+                                     {"windows", std::to_string(facts.windows)}});
+  }
+  const auto deadline = std::chrono::steady_clock::now() + grace;
+  if (exporters != nullptr) exporters->flush(deadline);
+  if (jfr_exporters != nullptr) jfr_exporters->flush(deadline);
+}
+
+AgentApp::AgentApp(AgentConfig config, AgentParts parts, Log& log)
+    : running_(std::make_unique<Running>(std::move(config), std::move(parts), log)) {}
+
+AgentApp::~AgentApp() {
+  stop(std::chrono::milliseconds(0));
+}
+
+Status AgentApp::start() {
+  VESTA_TRY(running_->start());
+  running_->notifier.ready();
+  return {};
+}
+
+Status AgentApp::reload(AgentConfig config) {
+  const Status done = running_->reload(std::move(config));
+  running_->notifier.ready();
+  return done;
+}
+
+void AgentApp::stop(std::chrono::milliseconds grace) {
+  running_->stop(grace);
+}
+
+AgentStatus AgentApp::status() const {
+  return running_->status();
+}
+
+std::string AgentApp::metrics_address() const {
+  return running_->page == nullptr ? "" : running_->page->address().text();
+}
+
+}  // namespace vesta::agent

@@ -1,0 +1,116 @@
+#include "agent/app/exporters.h"
+
+#include <algorithm>
+
+namespace vesta::agent {
+namespace {
+
+constexpr int64_t kComplainNs = 60'000'000'000;
+
+}  // namespace
+
+void Exporters::add(std::unique_ptr<Exporter> exporter) {
+  const std::lock_guard lock(mutex_);
+  Entry& entry = entries_.emplace_back();
+  entry.is_configured = false;
+  entry.exporter = std::move(exporter);
+}
+
+Status Exporters::configure(const std::vector<ExporterConfig>& configs,
+                            int64_t upload_interval_ns) {
+  const std::lock_guard taking(taking_);
+  const bool same_interval = environment_.upload_interval_ns == upload_interval_ns;
+  environment_.upload_interval_ns = upload_interval_ns;
+  std::vector<Entry> kept;
+  std::vector<Entry> gone;
+  {
+    const std::lock_guard lock(mutex_);
+    for (Entry& entry : entries_) {
+      const bool stays =
+          !entry.is_configured ||
+          (same_interval && std::ranges::find(configs, entry.config) != configs.end());
+      (stays ? kept : gone).push_back(std::move(entry));
+    }
+    entries_ = kept;
+  }
+  // Two must not have the same queue open.
+  std::vector<ExporterConfig> before;
+  for (Entry& entry : gone) before.push_back(entry.config);
+  gone.clear();
+  std::vector<Entry> started;
+  Status problem;
+  for (const ExporterConfig& config : configs) {
+    if (std::ranges::any_of(kept,
+                            [&](const Entry& e) { return e.is_configured && e.config == config; }))
+      continue;
+    auto made = make_exporter(config, environment_);
+    if (!made.ok()) {
+      problem = made.error();
+      break;
+    }
+    Entry& entry = started.emplace_back();
+    entry.config = config;
+    entry.exporter = std::move(*made);
+  }
+  if (!problem.ok()) {
+    started.clear();
+    for (const ExporterConfig& config : before) {
+      auto made = make_exporter(config, environment_);
+      if (!made.ok()) continue;
+      Entry& entry = started.emplace_back();
+      entry.config = config;
+      entry.exporter = std::move(*made);
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  for (Entry& entry : started) entries_.push_back(std::move(entry));
+  return problem;
+}
+
+void Exporters::complain(Entry& entry, const Error& error) {
+  const int64_t now = unix_now_ns();
+  if (now - entry.complained_ns < kComplainNs) return;
+  entry.complained_ns = now;
+  log_.warn("profiles were lost on their way out",
+            {{"exporter", entry.exporter->name()}, {"why", error.message}, {"hint", error.hint}});
+}
+
+void Exporters::take(const ProfileBatch& batch) {
+  (void)take_all(batch);
+}
+
+Status Exporters::take_all(const ProfileBatch& batch) {
+  const std::lock_guard taking(taking_);
+  Status out;
+  for (Entry& entry : entries_) {  // only configure() changes the list, and it is waiting
+    const Status taken = entry.exporter->take(batch);
+    if (taken.ok()) continue;
+    complain(entry, taken.error());
+    if (out.ok()) out = taken;
+  }
+  return out;
+}
+
+void Exporters::flush(std::chrono::steady_clock::time_point deadline) {
+  std::vector<std::shared_ptr<Exporter>> all;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Entry& entry : entries_) all.push_back(entry.exporter);
+  }
+  for (const auto& exporter : all) exporter->flush(deadline);
+}
+
+std::vector<std::pair<std::string, ExporterStats>> Exporters::stats() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::pair<std::string, ExporterStats>> out;
+  for (const Entry& entry : entries_)
+    out.emplace_back(entry.exporter->name(), entry.exporter->stats());
+  return out;
+}
+
+bool Exporters::empty() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.empty();
+}
+
+}  // namespace vesta::agent

@@ -1,0 +1,56 @@
+// All exporters of an agent: every batch goes to each. They can be exchanged while batches come.
+// Thread-safe.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "agent/config/agent_config.h"
+#include "agent/export/exporter.h"
+#include "agent/export/make_exporter.h"
+#include "base/log.h"
+
+namespace vesta::agent {
+
+class Exporters {
+ public:
+  // `log` must outlive it.
+  Exporters(ExportEnvironment environment, Log& log)
+      : environment_(std::move(environment)), log_(log) {}
+
+  // One that is not configured, and that stays.
+  void add(std::unique_ptr<Exporter> exporter);
+  // Starts those that are new, ends those that are no more, leaves the others alone. What a
+  // finished one had queued stays on disk, for the next of that name. On an error nothing changes.
+  Status configure(const std::vector<ExporterConfig>& configs, int64_t upload_interval_ns);
+
+  // To all. Those that could not take it have counted it as lost; that is logged, but not each
+  // time.
+  void take(const ProfileBatch& batch);
+  // As above, with an error when one did not take it.
+  Status take_all(const ProfileBatch& batch);
+
+  void flush(std::chrono::steady_clock::time_point deadline);
+  std::vector<std::pair<std::string, ExporterStats>> stats() const;
+  bool empty() const;
+
+ private:
+  struct Entry {
+    ExporterConfig config;
+    bool is_configured = true;
+    std::shared_ptr<Exporter> exporter;
+    int64_t complained_ns = 0;
+  };
+  void complain(Entry& entry, const Error& error);
+
+  ExportEnvironment environment_;
+  Log& log_;
+  std::mutex taking_;  // take() of one exporter is called one at a time
+  mutable std::mutex mutex_;
+  std::vector<Entry> entries_;  // guarded by mutex_
+};
+
+}  // namespace vesta::agent

@@ -1,0 +1,90 @@
+#include <algorithm>
+
+#include "cli/commands.h"
+#include "cli/common_flags.h"
+#include "cli/roles/agent_role.h"
+#include "cli/roles/role_signals.h"
+#include "cli/roles/server_flags.h"
+#include "cli/roles/state_folder.h"
+
+namespace vesta::cli {
+namespace {
+
+constexpr auto kGrace = std::chrono::seconds(10);
+constexpr const char* kDefaultServer = "127.0.0.1:4317";
+
+// Where nobody says where profiles go, they go to a server.
+void add_default_exporter(agent::AgentConfig& config, const Arguments& arguments) {
+  if (!arguments.has("to") && (!config.exporters.empty() || config.jfr.log_export)) return;
+  agent::ExporterConfig exporter;
+  exporter.name = "server";
+  exporter.kind = agent::ExporterKind::kOtlpGrpc;
+  exporter.endpoint = arguments.has("to") ? arguments.get("to") : kDefaultServer;
+  if (exporter.endpoint.starts_with("http://") || exporter.endpoint.starts_with("https://")) {
+    exporter.kind = agent::ExporterKind::kOtlpHttp;
+    // A URL without a path means the usual one.
+    const size_t path = exporter.endpoint.find('/', exporter.endpoint.find("//") + 2);
+    if (path == std::string::npos || path + 1 == exporter.endpoint.size())
+      exporter.endpoint = exporter.endpoint.substr(0, path) + "/v1development/profiles";
+  }
+  std::erase_if(config.exporters, [](const auto& other) { return other.name == "server"; });
+  config.exporters.push_back(std::move(exporter));
+}
+
+Result<int> run(const Arguments& arguments, Console& /*console*/) {
+  const std::vector<FlagKey> keys = agent_flag_keys();
+  VESTA_ASSIGN(Configuration configuration, agent_configuration(arguments, keys));
+  const auto complete = [&](agent::AgentConfig& config) {
+    add_default_exporter(config, arguments);
+  };
+  complete(configuration.agent);
+  Log log(stderr, configuration.server.log_format, configuration.server.log_level);
+  log_warnings(configuration.findings, log);
+
+  agent::AgentParts parts;
+  parts.version = VESTA_VERSION;
+  parts.state = default_state_folder() + "/agent";
+  parts.cache_folder =
+      (configuration.agent.state.empty() ? parts.state : configuration.agent.state) + "/unwind";
+  RoleSignals signals;
+  agent::AgentApp app(configuration.agent, std::move(parts), log);
+  VESTA_TRY(app.start());
+  log.info("profiling this host",
+           {{"rate", std::to_string(configuration.agent.profiling.sample_rate) + " Hz"},
+            {"metrics", app.metrics_address()}});
+  signals.wait([&] { reload_agent(app, arguments, keys, complete, log); });
+  log.info("stopping: sending what is left");
+  app.stop(kGrace);
+  log.info("stopped");
+  return kOk;
+}
+
+}  // namespace
+
+Command agent_command() {
+  Command c;
+  c.name = "agent";
+  c.summary = "Profile every process of this host, always";
+  c.description =
+      "Samples the whole host, and sends a profile of each process every ten seconds to a server: "
+      "to any that takes OTLP, Pyroscope or files, as the configuration says. Profiles wait on "
+      "disk "
+      "while the server is away. SIGHUP reads the configuration again, SIGTERM and Ctrl-C send "
+      "what "
+      "is left. Needs root, or the capabilities that `vesta doctor` names; it gives up what it "
+      "does "
+      "not need once it runs.";
+  c.examples = {"vesta agent", "vesta agent --to profiles.example:4317",
+                "vesta agent --to https://profiles.example:4318",
+                "vesta agent --config /etc/vesta.yaml"};
+  c.max_arguments = 0;
+  c.flags = {{"config", 'c', "FILE", "configuration in YAML"},
+             {"to", 0, "ADDR",
+              "send by OTLP to host:port (gRPC) or a URL (HTTP) (default: "
+              "127.0.0.1:4317, when the configuration has no exporters)"}};
+  c.flags = with_flags(std::move(c.flags), {agent_flags(), log_flags()});
+  c.run = run;
+  return c;
+}
+
+}  // namespace vesta::cli

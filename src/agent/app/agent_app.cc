@@ -21,6 +21,7 @@
 #include "agent/windows/window_profiler.h"
 #include "base/clock.h"
 #include "base/process_metrics.h"
+#include "base/units.h"
 
 namespace vesta::agent {
 namespace {
@@ -73,6 +74,7 @@ struct AgentApp::Running {
   Resource host() const { return {{"host.name", host_name}}; }
   void take_care(const std::stop_token& stop);
   void govern();
+  void watch_memory();
   CpuUsage usage() const;
   void note_progress();
   std::vector<std::string> problems() const;
@@ -106,6 +108,7 @@ struct AgentApp::Running {
   uint64_t start_ns = 0;
   uint64_t start_own_ns = 0;
   bool is_stopped = false;
+  std::atomic<bool> is_over_memory{false};
   std::condition_variable_any wake;
   std::mutex wake_mutex;
   std::jthread caretaker;  // last: ends before the rest does
@@ -258,6 +261,25 @@ void AgentApp::Running::govern() {
            {{"rate", fmt::format("{} Hz", rate)}, {"was", fmt::format("{} Hz", before)}});
 }
 
+void AgentApp::Running::watch_memory() {
+  // With a server in the process, the memory is not all ours.
+  if (profiler == nullptr || !parts.is_alone) return;
+  uint64_t limit = 0;
+  {
+    const std::lock_guard guard(mutex);
+    limit = config.limits.memory_bytes;
+  }
+  const uint64_t used = resident_bytes();
+  const bool is_over = used > limit;
+  if (is_over) profiler->shed();
+  if (is_over && !is_over_memory) {
+    log.warn("letting go of symbol tables, to stay within the memory limit",
+             {{"used", format_value(static_cast<int64_t>(used), "bytes")},
+              {"agent.limits.memory", format_value(static_cast<int64_t>(limit), "bytes")}});
+  }
+  is_over_memory = is_over;
+}
+
 void AgentApp::Running::note_progress() {
   if (profiler == nullptr) return;
   const Sampling::Rounds now = profiler->sampling().rounds();
@@ -269,6 +291,7 @@ void AgentApp::Running::note_progress() {
 void AgentApp::Running::take_care(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     govern();
+    watch_memory();
     note_progress();
     watchdog.tick();
     std::unique_lock guard(wake_mutex);
@@ -279,6 +302,7 @@ void AgentApp::Running::take_care(const std::stop_token& stop) {
 std::vector<std::string> AgentApp::Running::problems() const {
   std::vector<std::string> out;
   for (const std::string& loop : watchdog.stuck()) out.push_back(loop + " stands still");
+  if (is_over_memory) out.emplace_back("more memory than agent.limits.memory");
   return out;
 }
 

@@ -79,6 +79,7 @@ TEST_F(JfrFolderTest, ShipsWhatIsThereAndWhatComes) {
   ASSERT_TRUE(arrives(1));
   EXPECT_EQ(received_.label(0, "service.name"), "checkout");
   EXPECT_EQ(received_.label(0, "host.name"), "node-1");
+  EXPECT_EQ(received_.label(0, "profile.source"), "jfr");
   put(in("b.jfr"), recording(2));
   put(in("c.jfr.gz"), gzip(recording(3)));
   ASSERT_TRUE(arrives(3));

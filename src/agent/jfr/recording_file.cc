@@ -148,6 +148,8 @@ void name_owner(ProfileBatch& batch, const RecordingOwner& owner, std::string_vi
     labels.push_back(builder.text_label("service.name", service));
     if (!has_host && !owner.host_name.empty())
       labels.push_back(builder.text_label("host.name", owner.host_name));
+    // Exporters that tell kinds of profilers apart look at this.
+    labels.push_back(builder.text_label("profile.source", "jfr"));
     profile.resource = builder.label_set(labels);
   }
 }

@@ -56,7 +56,7 @@ struct RecordingOwner {
   std::string host_name;
 };
 // Completes the resource of every profile: service.name (configured, else from the JVM's
-// properties, else its main class or jar, else from the path), host.name.
+// properties, else its main class or jar, else from the path), host.name, profile.source.
 void name_owner(ProfileBatch& batch, const RecordingOwner& owner, std::string_view path);
 
 }  // namespace vesta::agent

@@ -46,7 +46,10 @@ void NameCache::forget_kernel() {
 }
 
 void NameCache::shrink() {
-  if (bytes_ <= max_bytes_) return;
+  if (bytes_ > max_bytes_) clear();
+}
+
+void NameCache::clear() {
   known_.clear();
   texts_.clear();
   bytes_ = 0;

@@ -25,6 +25,7 @@ class NameCache final : public NameSource {
   void forget_kernel();
   // Starts again when there is too much. Views that were handed out end here.
   void shrink();
+  void clear();
 
   uint64_t byte_size() const { return bytes_; }
   uint64_t hits() const { return hits_; }

@@ -41,6 +41,10 @@ void Symbolizer::forget_idle_modules() {
   ++round_;
 }
 
+void Symbolizer::close_modules() {
+  for (auto& [id, entry] : modules_) entry.symbols = nullptr;
+}
+
 void Symbolizer::apply(const KernelSymbolChange& change) {
   if (kernel_ == nullptr) return;  // read later, with this change in it
   if (change.removed) {

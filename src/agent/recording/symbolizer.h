@@ -35,6 +35,8 @@ class Symbolizer final : public NameSource {
   void forget_process(uint32_t index);
   // Modules that were neither told of nor asked about since the last call but one.
   void forget_idle_modules();
+  // Closes all symbol tables; those that are needed are opened again.
+  void close_modules();
 
   bool symbolize(const CodeAddress& address, std::vector<SourceFrame>& frames) override;
   CodePlace place(const CodeAddress& address) override;

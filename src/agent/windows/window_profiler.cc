@@ -63,6 +63,10 @@ void WindowProfiler::tick() {
 
 void WindowProfiler::tidy() {
   symbolizer_.release_pages();
+  if (is_to_shed_.exchange(false)) {
+    names_.clear();
+    symbolizer_.close_modules();
+  }
   if (monotonic_ns() - last_forget_ns_ < kForgetNs) return;
   last_forget_ns_ = monotonic_ns();
   symbolizer_.forget_idle_modules();

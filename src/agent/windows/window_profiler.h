@@ -3,6 +3,7 @@
 // side by side. Made, changed and stopped by one owner thread; batches come on a thread of its own.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -52,6 +53,8 @@ class WindowProfiler final : private SampleConsumer {
   // From the next window on.
   void change(int64_t duration_ns, WindowFilters filters);
   void set_frequency(uint32_t frequency) { sampling_->set_frequency(frequency); }
+  // Lets go of all that can be read again, soon. Any thread.
+  void shed() { is_to_shed_ = true; }
   // The last window is handed over before it returns.
   void stop();
 
@@ -80,6 +83,7 @@ class WindowProfiler final : private SampleConsumer {
   uint64_t last_forget_ns_ = 0;
   std::map<std::string, uint64_t> lost_before_;
   bool is_stopped_ = false;
+  std::atomic<bool> is_to_shed_{false};
 
   mutable std::mutex mutex_;
   Facts facts_;                               // guarded by mutex_

@@ -119,4 +119,5 @@ for path in sys.argv[1:]:
         self.assertTrue(any("heavy" in event["stackPath"] for event, _ in ours))
 
 
-support.main()
+if __name__ == "__main__":
+    support.main()

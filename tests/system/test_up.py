@@ -4,8 +4,6 @@
 import json
 import re
 import time
-import unittest
-from pathlib import Path
 
 import harness
 from harness import RecordingTest, compile_program, running, support, wait_until

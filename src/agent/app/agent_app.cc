@@ -106,7 +106,6 @@ struct AgentApp::Running {
   Heartbeat* naming = nullptr;
   Sampling::Rounds rounds;
   uint64_t start_ns = 0;
-  uint64_t start_own_ns = 0;
   bool is_stopped = false;
   std::atomic<bool> is_over_memory{false};
   std::condition_variable_any wake;
@@ -150,7 +149,6 @@ Status AgentApp::Running::start() {
   if (samples) VESTA_TRY(start_profiler());
   if (config.jfr.enabled) VESTA_TRY(start_jfr());
   if (!config.metrics.empty()) VESTA_TRY(start_page());
-  start_own_ns = usage().own_ns;
   caretaker = std::jthread([this](const std::stop_token& stop) { take_care(stop); });
   if (config.reduce_privileges) {
     Status reduced = reduce_privileges();

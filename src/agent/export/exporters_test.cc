@@ -351,7 +351,7 @@ class VestaServer {
   std::unique_ptr<Ingest> ingest_;
   server::Routes routes_;
   server::MemoryBudget budget_{uint64_t{512} << 20};
-  server::Log log_{nullptr, server::LogFormat::kText, server::LogLevel::kInfo};
+  Log log_{nullptr, LogFormat::kText, LogLevel::kInfo};
   server::WorkerPool pool_{server::WorkerPool::Options()};
   std::unique_ptr<server::Dispatcher> dispatcher_;
   std::unique_ptr<server::HttpServer> http_;

@@ -49,8 +49,8 @@ std::vector<std::pair<std::string, std::string>> plain_labels(const Dictionary& 
     out.emplace_back(std::move(name), std::move(value));
   }
   std::ranges::stable_sort(out, {}, &std::pair<std::string, std::string>::first);
-  const auto twins = std::ranges::unique(out, {}, &std::pair<std::string, std::string>::first);
-  out.erase(twins.begin(), twins.end());
+  const auto same_name = [](const auto& a, const auto& b) { return a.first == b.first; };
+  out.erase(std::unique(out.begin(), out.end(), same_name), out.end());
   return out;
 }
 

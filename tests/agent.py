@@ -30,7 +30,9 @@ class Agent:
         self.options = list(map(str, options))
         self.own_state = state is None
         self.state = Path(state or tempfile.mkdtemp(prefix="vesta-agent-"))
-        self.environment = {**os.environ, **(environment or {})}
+        # LeakSanitizer looks by tracing, which a running agent has given up the right to.
+        sanitizer = ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), "detect_leaks=0")))
+        self.environment = {**os.environ, "ASAN_OPTIONS": sanitizer, **(environment or {})}
         self.role = role
         self.metrics_port = free_port()
         self.log_path = self.state.parent / f"{self.state.name}.agent.log"

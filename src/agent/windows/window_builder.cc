@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
 
 namespace vesta::agent {
@@ -162,7 +163,14 @@ LabelSetId WindowBuilder::resource_labels(const Resource& resource) {
   DictionaryBuilder& dictionary = window_->stacks.dictionary();
   std::vector<Label> labels;
   labels.reserve(resource.size());
-  for (const auto& [name, value] : resource) labels.push_back(dictionary.text_label(name, value));
+  for (const auto& [name, value] : resource) {
+    int64_t pid = 0;
+    const bool is_number =
+        name == kPidAttribute &&
+        std::from_chars(value.data(), value.data() + value.size(), pid).ec == std::errc();
+    labels.push_back(is_number ? dictionary.number_label(name, pid)
+                               : dictionary.text_label(name, value));
+  }
   return dictionary.label_set(labels);
 }
 

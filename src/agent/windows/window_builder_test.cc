@@ -89,11 +89,15 @@ class WindowBuilderTest : public ::testing::Test {
     return rows;
   }
   static std::string resource_text(const ProfileBatch& batch, const Profile& profile) {
-    std::map<std::string_view, std::string_view> values;
-    for (const Label& label : batch.dictionary.label_sets[profile.resource])
-      values[batch.dictionary.string(label.key)] = batch.dictionary.string(label.text);
+    std::map<std::string_view, std::string> values;
+    for (const Label& label : batch.dictionary.label_sets[profile.resource]) {
+      const bool is_number = label.kind == LabelKind::kNumber;
+      values[batch.dictionary.string(label.key)] =
+          is_number ? std::to_string(label.number)
+                    : std::string(batch.dictionary.string(label.text));
+    }
     std::string text;
-    for (const auto& [name, value] : values) text += (text.empty() ? "" : " ") + std::string(value);
+    for (const auto& [name, value] : values) text += (text.empty() ? "" : " ") + value;
     return text;
   }
   static std::vector<std::string> resources_of(const ProfileBatch& batch) {

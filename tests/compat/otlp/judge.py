@@ -89,6 +89,8 @@ def judge(bytes_):
                     totals[name] = totals.get(name, 0) + (sum(sample.values) if values else times)
     for name, table in tables.items():
         assert used[name] == set(range(len(table))), f"{name}_table has entries that nobody uses"
+    pids = [a.value.WhichOneof("value") for r in request.resource_profiles for a in r.resource.attributes if a.key == "process.pid"]
+    assert set(pids) <= {"int_value"}, f"a process id is a number, not {set(pids)}"
     return {"profiles": profiles, "totals": totals, "build_ids": build_ids, "frame_types": kinds}
 
 

@@ -144,9 +144,8 @@ void Reader::fail_plainly(Position at, std::string what, std::string hint) {
   fail(at, {}, std::move(what), std::move(hint));
 }
 
-void Reader::warn(Position at, std::string_view path, std::string what, std::string hint) {
-  findings_.add_warning(
-      at, located(name_, at, Error{ErrorCode::kUsage, in_words(path, what), std::move(hint)}));
+void Reader::warn(Position at, std::string_view path, const std::string& what) {
+  findings_.add_warning(at, located(name_, at, Error{ErrorCode::kUsage, in_words(path, what), {}}));
 }
 
 void Reader::note_origin(const std::string& path, const Node& node, const std::string& given_as) {

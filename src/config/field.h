@@ -29,7 +29,7 @@ class Reader {
   }
   // As it is, without the key.
   void fail_plainly(Position at, std::string what, std::string hint = {});
-  void warn(Position at, std::string_view path, std::string what, std::string hint = {});
+  void warn(Position at, std::string_view path, const std::string& what);
   // Remembers that everything in `node` is from here.
   void note_origin(const std::string& path, const Node& node, const std::string& given_as = {});
   // What is not given under `path` comes from where `other` came from.

@@ -113,6 +113,7 @@ struct ListOf {
   template <class T>
   Node show(const std::vector<T>& values) const {
     std::vector<Node> items;
+    items.reserve(values.size());
     for (const T& value : values) items.push_back(show_value(type, value));
     return Node::of_list(std::move(items));
   }

@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/exceptions.h>
-#include <yaml-cpp/parser.h>
+#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <exception>
 #include <map>
-#include <set>
 #include <sstream>
 #include <utility>
 
@@ -212,7 +210,7 @@ Position tab_indent(std::string_view text) {
   return {};
 }
 
-Result<Document> parse(std::string_view text, std::string name) {
+Result<Document> parse(std::string_view text, const std::string& name) {
   std::istringstream stream{std::string(text)};
   YAML::Parser parser(stream);
   TreeBuilder builder(name);
@@ -230,7 +228,7 @@ Result<Document> parse(std::string_view text, std::string name) {
 
 }  // namespace
 
-Result<Document> parse_yaml(std::string_view text, std::string name) {
+Result<Document> parse_yaml(std::string_view text, const std::string& name) {
   if (text.size() > kMaxFileBytes) {
     return Error{
         ErrorCode::kUsage,

@@ -15,7 +15,7 @@ inline constexpr uint64_t kMaxFileBytes = uint64_t{4} << 20;
 
 // kUsage with `NAME:LINE:COLUMN: ` for what is no YAML, a key that is there twice, tabs before
 // keys, tags, several documents, and for more than a configuration can need.
-Result<Document> parse_yaml(std::string_view text, std::string name);
+Result<Document> parse_yaml(std::string_view text, const std::string& name);
 // The same of a file. kNotFound, kPermission, kIo as InputFile has them.
 Result<Document> load_yaml(const std::string& path);
 

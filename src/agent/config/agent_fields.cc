@@ -16,7 +16,6 @@ using config::alias_field;
 using config::Choice;
 using config::Count;
 using config::Duration;
-using config::Field;
 using config::field;
 using config::field_without_effect;
 using config::Fields;

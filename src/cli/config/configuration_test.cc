@@ -1,5 +1,6 @@
 #include "cli/config/configuration.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,14 +53,14 @@ TEST(Configuration, TheGuideHasTypesAndDefaultsAsTheyAre) {
     if (!field.below.empty()) continue;
     std::string value = "–";
     if (field.show) {
-      config::Node node = field.show();
+      const config::Node node = field.show();
       if (!node.word.empty()) value = "`" + node.word + "`";
       if (node.is_list()) {
         value.clear();
         for (const config::Node& item : node.items) {
-          value += (value.empty() ? "\"" : ", \"") + item.word + "\"";
+          value += fmt::format("{}\"{}\"", value.empty() ? "" : ", ", item.word);
         }
-        value = "`[" + value + "]`";
+        value = fmt::format("`[{}]`", value);
       }
     }
     EXPECT_THAT(guide, HasSubstr("| `" + field.key + "` | " + field.type + " | " + value + " |"));

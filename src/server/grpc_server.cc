@@ -14,6 +14,7 @@
 #include <exception>
 #include <vector>
 
+#include "base/percent.h"
 #include "formats/common/compression.h"
 #include "formats/protobuf/wire.h"
 #include "server/http_text.h"

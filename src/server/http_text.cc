@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/percent.h"
 #include "formats/otlp/base64.h"
 
 namespace vesta::server {
@@ -12,13 +13,6 @@ namespace {
 constexpr size_t kMaxParameters = 10'000;
 constexpr size_t kMaxSegments = 64;
 constexpr size_t kMaxRequestId = 128;
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 char to_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -73,27 +67,6 @@ int weight_of(std::string_view parameters) {
 }
 
 }  // namespace
-
-std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space) {
-  std::string out;
-  out.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '+' && plus_is_space) {
-      out += ' ';
-    } else if (c == '%') {
-      if (i + 2 >= text.size()) return std::nullopt;
-      const int high = hex_digit(text[i + 1]);
-      const int low = hex_digit(text[i + 2]);
-      if (high < 0 || low < 0) return std::nullopt;
-      out += static_cast<char>(high * 16 + low);
-      i += 2;
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
 
 std::vector<std::string_view> split_path(std::string_view path) {
   std::vector<std::string_view> segments;

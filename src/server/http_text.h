@@ -1,4 +1,4 @@
-// The small grammars of HTTP that every request brings: percent encoding, query strings, lists with
+// The small grammars of HTTP that every request brings: query strings, lists with
 // weights, credentials, request ids. All of it is the caller's to choose, so nothing is trusted.
 // Pure functions.
 #pragma once
@@ -12,9 +12,6 @@
 #include "server/api.h"
 
 namespace vesta::server {
-
-// Undoes %XX; with `plus_is_space`, also "+". None when an escape is cut off or not hexadecimal.
-std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space);
 
 struct Target {
   std::string path;                   // decoded

@@ -1,9 +1,8 @@
 #include "agent/metadata/environment.h"
 
 #include <algorithm>
-#include <optional>
 
-#include "base/hex.h"
+#include "base/percent.h"
 
 namespace vesta::agent {
 namespace {
@@ -16,23 +15,6 @@ std::string_view trimmed(std::string_view text) {
   const size_t start = text.find_first_not_of(kBlanks);
   if (start == std::string_view::npos) return {};
   return text.substr(start, text.find_last_not_of(kBlanks) - start + 1);
-}
-
-std::optional<std::string> percent_decoded(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i];
-      continue;
-    }
-    if (i + 2 >= text.size()) return std::nullopt;
-    const int high = hex_digit(text[i + 1]);
-    const int low = hex_digit(text[i + 2]);
-    if (high < 0 || low < 0) return std::nullopt;
-    out += static_cast<char>(high * 16 + low);
-    i += 2;
-  }
-  return out;
 }
 
 }  // namespace
@@ -51,8 +33,8 @@ Attributes parse_resource_attributes(std::string_view text) {
     if (pair.empty()) continue;
     const size_t equals = pair.find('=');
     if (equals == std::string_view::npos) return {};
-    const auto name = percent_decoded(trimmed(pair.substr(0, equals)));
-    const auto value = percent_decoded(trimmed(pair.substr(equals + 1)));
+    const auto name = percent_decode(trimmed(pair.substr(0, equals)), false);
+    const auto value = percent_decode(trimmed(pair.substr(equals + 1)), false);
     if (!name || !value || name->empty()) return {};
     if (out.size() < kMaxOwnAttributes && !is_private_attribute(*name))
       set_attribute(out, *name, *value);

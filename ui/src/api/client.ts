@@ -1,0 +1,118 @@
+// Requests to the server that sent these pages, and nobody else. Errors say what happened in words for people, and in a
+// kind that a view can act on.
+import { signal } from '@preact/signals';
+
+export type ErrorKind =
+  | 'gone' // no connection
+  | 'timeout'
+  | 'token' // none, or a wrong one
+  | 'forbidden'
+  | 'bad' // the question is wrong
+  | 'nothing' // it matches nothing
+  | 'limit' // too much, or too often
+  | 'server';
+
+export class ApiError extends Error {
+  constructor(
+    readonly kind: ErrorKind,
+    message: string,
+    readonly hint = '',
+    readonly column = 0, // where the selector is wrong, from 1; 0 = elsewhere
+  ) {
+    super(message);
+  }
+}
+
+// Where the pages are: everything before the last slash, whatever prefix a proxy put there.
+function base(): string {
+  return location.pathname.replace(/[^/]*$/, '');
+}
+
+export function apiAddress(path: string, parameters: URLSearchParams): string {
+  const query = parameters.toString();
+  return `${base()}api/v1/${path}${query ? `?${query}` : ''}`;
+}
+
+const tokenKey = 'vesta-token';
+// Only for this tab: a token in localStorage would outlive the person.
+export const token = signal(typeof sessionStorage === 'undefined' ? '' : (sessionStorage.getItem(tokenKey) ?? ''));
+
+export function setToken(value: string) {
+  token.value = value;
+  if (value) sessionStorage.setItem(tokenKey, value);
+  else sessionStorage.removeItem(tokenKey);
+}
+
+// Whether the last request reached the server.
+export const online = signal(true);
+
+const kinds: Record<number, ErrorKind> = {
+  400: 'bad',
+  401: 'token',
+  403: 'forbidden',
+  404: 'nothing',
+  408: 'timeout',
+  413: 'limit',
+  429: 'limit',
+  504: 'timeout',
+};
+
+async function errorOf(response: Response): Promise<ApiError> {
+  let message = `the server answered ${response.status}`;
+  let code = '';
+  try {
+    const body = await response.json();
+    if (typeof body.message === 'string') message = body.message;
+    if (typeof body.code === 'string') code = body.code;
+  } catch {
+    // not JSON: a proxy's page, of no use to anybody
+  }
+  const [what, ...rest] = message.split('; ');
+  const column = /\bcolumn (\d+)/.exec(message);
+  const kind = code === 'deadline_exceeded' ? 'timeout' : (kinds[response.status] ?? 'server');
+  return new ApiError(kind, what, rest.join('; '), column ? Number(column[1]) : 0);
+}
+
+export interface Call {
+  method?: string;
+  body?: BodyInit;
+  accept?: string;
+  signal?: AbortSignal;
+}
+
+export async function call(path: string, parameters: URLSearchParams, options: Call = {}): Promise<Response> {
+  const headers: Record<string, string> = {};
+  if (options.accept) headers.Accept = options.accept;
+  if (token.value) headers.Authorization = `Bearer ${token.value}`;
+  let response: Response;
+  try {
+    response = await fetch(apiAddress(path, parameters), {
+      method: options.method ?? 'GET',
+      body: options.body,
+      headers,
+      signal: options.signal,
+      credentials: 'same-origin',
+    });
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    online.value = false;
+    throw new ApiError('gone', 'the server does not answer', 'is it running? This page tries again by itself');
+  }
+  online.value = true;
+  if (!response.ok) throw await errorOf(response);
+  return response;
+}
+
+export async function askJson<T>(path: string, parameters: URLSearchParams, signal?: AbortSignal): Promise<T> {
+  return (await call(path, parameters, { signal, accept: 'application/json' })).json() as Promise<T>;
+}
+
+// What the server has no JSON for: the flame graph's columns, files.
+export async function askBytes(
+  path: string,
+  parameters: URLSearchParams,
+  accept: string,
+  signal?: AbortSignal,
+): Promise<ArrayBuffer> {
+  return (await call(path, parameters, { signal, accept })).arrayBuffer();
+}

@@ -1,0 +1,50 @@
+// The state as parameters of the server's routes. Each route refuses what it does not know, so there is a function for
+// each group of parameters that openapi.json has.
+import type { Source, State } from '../state/state';
+
+function put(parameters: URLSearchParams, name: string, value: string) {
+  if (value) parameters.append(name, value);
+}
+
+// query, from, to, file; with a prefix those of the baseline.
+export function sourceParameters(source: Source, prefix = '', into = new URLSearchParams()): URLSearchParams {
+  put(into, `${prefix}query`, source.query);
+  if (source.file) {
+    put(into, `${prefix}file`, source.file);
+  } else {
+    put(into, `${prefix}from`, source.from);
+    put(into, `${prefix}to`, source.to);
+  }
+  return into;
+}
+
+// trace_id, span_id, sample_labels
+export function sampleParameters(state: State, into: URLSearchParams): URLSearchParams {
+  put(into, 'trace_id', state.trace);
+  put(into, 'span_id', state.span);
+  put(into, 'sample_labels', state.sampleLabels);
+  return into;
+}
+
+// focus, ignore, hide, show, show_from: each as often as there are steps of it
+export function stepParameters(state: State, into: URLSearchParams): URLSearchParams {
+  for (const step of state.steps) put(into, step.kind, step.pattern);
+  return into;
+}
+
+// What all reports on stacks share.
+export function reportParameters(state: State): URLSearchParams {
+  const parameters = sourceParameters(state.source);
+  sampleParameters(state, parameters);
+  stepParameters(state, parameters);
+  if (state.group !== 'function') parameters.set('group', state.group);
+  return parameters;
+}
+
+// The same for a comparison with the baseline.
+export function comparisonParameters(state: State): URLSearchParams {
+  const parameters = reportParameters(state);
+  if (state.baseline) sourceParameters(state.baseline, 'baseline_', parameters);
+  if (state.scale !== 'absolute') parameters.set('scale', state.scale);
+  return parameters;
+}

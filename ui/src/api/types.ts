@@ -1,0 +1,82 @@
+// Answers of the server, as src/server/native/openapi.json describes them. Numbers of 64 bits come as JSON numbers: above
+// 2^53 they lose their last digits, which no view shows.
+export interface AnswerHeader {
+  type: string;
+  unit: string;
+  total: number;
+  duration_ns: number;
+  time_ns: number;
+  profile_type: string;
+  temporality: 'cumulative' | 'instant';
+  from_ns: number;
+  to_ns: number;
+  profiles: number;
+  services: number;
+}
+
+export interface Loss {
+  reason: string;
+  count: number;
+}
+export interface CoverageSummary {
+  named: number;
+  named_frames?: number;
+  complete?: number;
+  losses?: Loss[];
+}
+
+export interface FrameName {
+  name: string;
+  file: string;
+  line: number;
+  binary: string;
+  kind?: string;
+}
+
+export interface TopRow extends FrameName {
+  flat: number;
+  cum: number;
+}
+export interface Top extends AnswerHeader {
+  rows: TopRow[];
+  cut: { rows: number; flat: number };
+  coverage: CoverageSummary;
+}
+
+export interface DiffRow extends FrameName {
+  flat_before: number;
+  flat_after: number;
+  flat_delta: number;
+  cum_before: number;
+  cum_after: number;
+  cum_delta: number;
+}
+export interface Diff extends AnswerHeader {
+  total_before: number;
+  total_after: number;
+  total_delta: number;
+  baseline: AnswerHeader;
+  rows: DiffRow[];
+  cut: { rows: number; flat_delta: number };
+  coverage: CoverageSummary;
+}
+
+export interface TotalsSeries {
+  labels: Record<string, string>;
+  total?: number;
+  times_ns: number[];
+  values: number[];
+  rates?: number[];
+  profiles: number[];
+}
+export interface Totals {
+  type: string;
+  unit: string;
+  profile_type: string;
+  temporality: 'cumulative' | 'instant';
+  from_ns: number;
+  to_ns: number;
+  step_ns: number;
+  series: TotalsSeries[];
+  cut: { series: number; total?: number };
+}

@@ -1,0 +1,3 @@
+export function DiffView() {
+  return <h1>Diff</h1>;
+}

@@ -1,0 +1,3 @@
+export function ExploreView() {
+  return <h1>Explore</h1>;
+}

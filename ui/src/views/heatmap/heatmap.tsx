@@ -1,0 +1,3 @@
+export function HeatmapView() {
+  return <h1>Heatmap</h1>;
+}

@@ -1,0 +1,3 @@
+export function SourceView() {
+  return <h1>Source</h1>;
+}

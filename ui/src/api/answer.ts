@@ -18,7 +18,7 @@ export function useAnswer<T>(key: string | null, ask: (signal: AbortSignal) => P
   const [answer, setAnswer] = useState<Answer<T>>({ loading: key !== null, slow: false });
   const answered = useRef<string | null>(null);
   const live = refreshCount.value;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for all that `ask` closes over
+  // The key stands for all that `ask` closes over.
   useEffect(() => {
     if (key === null) {
       setAnswer({ loading: false, slow: false });

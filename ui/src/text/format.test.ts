@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { formatAgo, formatChange, formatRate, formatRelative, formatShare, formatValue } from './format';
+
+describe('numbers for people', () => {
+  it('have three digits and a unit', () => {
+    expect(formatValue(1_234_000_000, 'nanoseconds')).toBe('1.23 s');
+    expect(formatValue(90e9, 'nanoseconds')).toBe('1.50 min');
+    expect(formatValue(1536, 'bytes')).toBe('1.50 KiB');
+    expect(formatValue(999_700, 'count')).toBe('1.00 M');
+    expect(formatValue(0, 'bytes')).toBe('0 B');
+    expect(formatValue(-2048, 'bytes')).toBe('-2 KiB');
+  });
+  it('say changes with a sign', () => {
+    expect(formatChange(-4096, 'bytes')).toBe('−4 KiB');
+    expect(formatChange(0, 'bytes')).toBe('±0');
+    expect(formatRelative(100, 125)).toBe('+25 %');
+    expect(formatRelative(0, 5)).toBe('new');
+    expect(formatRelative(5, 0)).toBe('gone');
+  });
+  it('never show something as nothing', () => {
+    expect(formatShare(1, 1e9)).toBe('< 0.01 %');
+    expect(formatShare(0, 1e9)).toBe('0 %');
+    expect(formatShare(1, 3)).toBe('33.3 %');
+    expect(formatShare(5, 0)).toBe('–');
+  });
+  it('call CPU time per second cores', () => {
+    expect(formatRate(1.5e9, 'nanoseconds')).toBe('1.50 cores');
+    expect(formatRate(2048, 'bytes')).toBe('2 KiB/s');
+  });
+  it('say how long ago', () => {
+    expect(formatAgo(0, 180_000)).toBe('3 min ago');
+    expect(formatAgo(0, 1000)).toBe('just now');
+  });
+});

@@ -1,0 +1,96 @@
+// Numbers for people: three digits that matter, the unit beside them. The server's base units are nanoseconds, bytes and
+// counts.
+const steps = (names: string[], factor: number) => names.map((name, power) => ({ name, size: factor ** power }));
+
+const times = [
+  { name: 'ns', size: 1 },
+  { name: 'µs', size: 1e3 },
+  { name: 'ms', size: 1e6 },
+  { name: 's', size: 1e9 },
+  { name: 'min', size: 60e9 },
+  { name: 'h', size: 3600e9 },
+  { name: 'd', size: 86400e9 },
+];
+const sizes = steps(['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'], 1024);
+const counts = steps(['', 'k', 'M', 'G', 'T', 'P'], 1000);
+
+function scaleOf(unit: string) {
+  if (unit === 'nanoseconds') return times;
+  if (unit === 'bytes') return sizes;
+  return counts;
+}
+
+function digits(value: number): string {
+  const size = Math.abs(value);
+  if (size === 0) return '0';
+  if (size >= 100 || Number.isInteger(value)) return value.toFixed(0);
+  if (size >= 10) return value.toFixed(1);
+  return value.toFixed(2);
+}
+
+// "1.23 s", "12.3 MiB", "4.56 k"
+export function formatValue(value: number, unit: string): string {
+  const scale = scaleOf(unit);
+  const size = Math.abs(value);
+  let step = scale[0];
+  // 999.6 would be shown as 1000: the next unit says it better.
+  for (const candidate of scale) if (size >= candidate.size * 0.9995) step = candidate;
+  const text = digits(value / step.size);
+  return step.name ? `${text} ${step.name}` : text;
+}
+
+// "+1.23 s", "−4 MiB", "±0"
+export function formatChange(value: number, unit: string): string {
+  if (value === 0) return '±0';
+  return (value > 0 ? '+' : '−') + formatValue(Math.abs(value), unit);
+}
+
+// What a rate per second of the unit is called: CPU time per second is a number of cores.
+export function formatRate(perSecond: number, unit: string): string {
+  if (unit === 'nanoseconds') {
+    const cores = perSecond / 1e9;
+    return `${cores !== 0 && Math.abs(cores) < 0.001 ? cores.toExponential(1) : digits(cores)} cores`;
+  }
+  return `${formatValue(perSecond, unit)}/s`;
+}
+
+// "12.3 %"; what is not nothing is never shown as 0.
+export function formatShare(part: number, whole: number): string {
+  if (whole === 0) return '–';
+  const percent = (part / whole) * 100;
+  if (percent === 0) return '0 %';
+  const size = Math.abs(percent);
+  if (size < 0.01) return percent < 0 ? '> −0.01 %' : '< 0.01 %';
+  return `${size >= 99.95 ? percent.toFixed(0) : size >= 10 ? percent.toFixed(1) : percent.toFixed(2)} %`;
+}
+
+// A change against a value before: "+25 %", "new", "gone".
+export function formatRelative(before: number, after: number): string {
+  if (before === 0) return after === 0 ? '±0 %' : 'new';
+  if (after === 0) return 'gone';
+  const percent = (after / before - 1) * 100;
+  if (Math.abs(percent) < 0.05) return '±0 %';
+  const text = Math.abs(percent) >= 10 ? Math.abs(percent).toFixed(0) : Math.abs(percent).toFixed(1);
+  return `${percent > 0 ? '+' : '−'}${text} %`;
+}
+
+export function formatCount(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+const pad = (value: number) => String(value).padStart(2, '0');
+
+// Local time, as engineers write it: 2026-11-15 14:30:00
+export function formatTime(milliseconds: number): string {
+  const date = new Date(milliseconds);
+  return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} ${pad(date.getHours())}:${pad(
+    date.getMinutes(),
+  )}:${pad(date.getSeconds())}`;
+}
+
+// "3 min ago"
+export function formatAgo(milliseconds: number, now: number): string {
+  const age = now - milliseconds;
+  if (age < 5000) return 'just now';
+  return `${formatValue(age * 1e6, 'nanoseconds')} ago`;
+}

@@ -1,95 +1,34 @@
 """A `vesta server` for tests: real, on loopback, on free ports, with data in a folder that goes away with it."""
 
 import json
-import os
-import shutil
-import signal
-import socket
-import subprocess
-import tempfile
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from pathlib import Path
 
 import support
-
-READY_SECONDS = 60
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+from daemon import Daemon, free_port
 
 
-class Server:
-    """Use as a context manager. `data` given: kept when the server ends, so that it can be started again."""
+class Server(Daemon):
+    """`data` given: kept when the server ends, so that it can be started again."""
 
     ROLE = "server"  # the command
 
-    def __init__(self, *options, data=None, environment=None, config=None):
-        self.options = list(map(str, options))
-        self.own_data = data is None
-        self.data = Path(data or tempfile.mkdtemp(prefix="vesta-server-"))
-        self.environment = {**os.environ, **(environment or {})}
+    def __init__(self, *options, data=None, environment=None):
+        super().__init__(self.ROLE, options, data, environment)
+        self.data = self.folder
         self.http_port, self.grpc_port, self.otlp_port = free_port(), free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.http_port}"
         self.otlp_url = f"http://127.0.0.1:{self.otlp_port}"
         self.grpc = f"127.0.0.1:{self.grpc_port}"
-        self.log_path = self.data.parent / f"{self.data.name}.log"
-        self.process = None
 
-    def start(self):
-        log = open(self.log_path, "ab")
-        self.process = subprocess.Popen(
-            [str(support.VESTA), self.ROLE, "--data", str(self.data), "--http", f"127.0.0.1:{self.http_port}",
-             "--grpc", self.grpc, "--otlp-http", f"127.0.0.1:{self.otlp_port}", *self.options],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment)
-        log.close()
-        deadline = time.monotonic() + READY_SECONDS
-        while time.monotonic() < deadline:
-            if self.process.poll() is not None:
-                raise AssertionError(f"the server ended with {self.process.returncode}:\n{self.log()}")
-            try:
-                with urllib.request.urlopen(f"{self.url}/ready", timeout=5):
-                    return self
-            except (urllib.error.URLError, ConnectionError, TimeoutError):
-                time.sleep(0.02)
-        raise AssertionError(f"the server is not ready after {READY_SECONDS} s:\n{self.log()}")
+    def command(self):
+        return [str(support.VESTA), self.role, "--data", str(self.data), "--http", f"127.0.0.1:{self.http_port}",
+                "--grpc", self.grpc, "--otlp-http", f"127.0.0.1:{self.otlp_port}", *self.options]
 
-    def log(self):
-        return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
-
-    def stop(self, how=signal.SIGTERM):
-        """Ends it and returns the exit code."""
-        if self.process is None:
-            return None
-        if self.process.poll() is None:
-            self.process.send_signal(how)
-        try:
-            code = self.process.wait(timeout=60)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-            raise AssertionError(f"the server did not end in 60 s:\n{self.log()}") from None
-        self.process = None
-        return code
-
-    def kill(self):
-        return self.stop(signal.SIGKILL)
-
-    def __enter__(self):
-        return self.start()
-
-    def __exit__(self, *_):
-        try:
-            self.stop()
-        finally:
-            if self.own_data:
-                shutil.rmtree(self.data, ignore_errors=True)
-            self.log_path.unlink(missing_ok=True)
+    def ready_url(self):
+        return f"{self.url}/ready"
 
     # What tests ask.
 

@@ -1,6 +1,7 @@
 """What tests of other people's profiling SDKs share: a client program runs against a real server, and what it measured is
 found there, under the type, the labels and about the total that it should have."""
 
+import fcntl
 import json
 import subprocess
 import sys
@@ -21,6 +22,26 @@ def fetch(command, what, **options):
     if done.returncode != 0:
         problem = (done.stderr or done.stdout).strip().splitlines() or ["no output"]
         support.skip(f"cannot install {what}: {problem[-1]}")
+
+
+def python(name, *packages):
+    """A Python with these packages of PyPI; installed once."""
+    home = TOOLS / name
+    stamp = home / "complete"
+    TOOLS.mkdir(parents=True, exist_ok=True)
+    with open(TOOLS / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run beside each other
+        if not stamp.exists():
+            subprocess.run([sys.executable, "-m", "venv", str(home)], check=True, timeout=120)
+            fetch([home / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages],
+                  " and ".join(packages))
+            stamp.touch()
+    return home / "bin/python"
+
+
+def otlp_python():
+    """One that has the official classes of OTLP, and gRPC."""
+    return python("otlp", "opentelemetry-proto==1.45.0", "protobuf>=6,<7", "grpcio>=1.60,<2")
 
 
 def run(command, **options):

@@ -53,7 +53,7 @@ class AgentJfr(unittest.TestCase):
         (folder / "got").mkdir()
         inbox = folder / "inbox"
         inbox.mkdir()
-        receiver = subprocess.Popen([otlp.python(), str(otlp.OTLP / "receiver.py"), str(folder / "got")], stdin=subprocess.PIPE,
+        receiver = subprocess.Popen([sdk.otlp_python(), str(otlp.OTLP / "receiver.py"), str(folder / "got")], stdin=subprocess.PIPE,
                                     stdout=subprocess.PIPE, text=True)
         self.addCleanup(lambda: (receiver.stdin.close(), receiver.wait(timeout=30), receiver.stdout.close()))
         ports = json.loads(receiver.stdout.readline())
@@ -71,13 +71,15 @@ class AgentJfr(unittest.TestCase):
                 start = int(time.time() * 1000) - 400 * 86_400_000
                 first = server.flame(cpu, "{}", start_ms=start)[1]
                 self.assertEqual(first, truth["total"])
-                # It is known after a restart.
+                # It is known after a restart, under another name, too.
+                shutil.copy(recording, inbox / "again.jfr.part")
+                (inbox / "again.jfr.part").rename(inbox / "again.jfr")
                 watcher.start()
-                time.sleep(3)
+                wait_until(lambda: watcher.metric("vesta_agent_jfr_files_known_total") >= 1, "the folder is looked through")
                 self.assertEqual(watcher.metric("vesta_agent_jfr_files_shipped_total"), 0)
                 self.assertEqual(watcher.stop(), 0)
                 self.assertEqual(server.flame(cpu, "{}", start_ms=start)[1], first)
-        done = subprocess.run([otlp.python(), "-c", EVENTS, *map(str, (folder / "got").glob("logs-*.pb"))], capture_output=True,
+        done = subprocess.run([sdk.otlp_python(), "-c", EVENTS, *map(str, (folder / "got").glob("logs-*.pb"))], capture_output=True,
                               text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
         events = [json.loads(line) for line in done.stdout.splitlines()]

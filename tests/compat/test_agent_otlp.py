@@ -14,7 +14,6 @@ import support  # noqa: E402
 from harness import compile_program, running, wait_until  # noqa: E402
 
 OTLP = Path(__file__).resolve().parent / "otlp"
-PACKAGES = ["opentelemetry-proto==1.45.0", "protobuf>=6,<7", "grpcio>=1.60,<2"]
 CONFIG = """
 agent:
   profiling:
@@ -28,17 +27,6 @@ agent:
 """
 
 
-def python():
-    home = sdk.TOOLS / "otlp-push"  # the same packages as test_otlp_push.py has
-    stamp = home / "complete"
-    if not stamp.exists():
-        subprocess.run(["python3", "-m", "venv", str(home)], check=True, timeout=120)
-        sdk.fetch([home / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES],
-                  "opentelemetry-proto and grpcio")
-        stamp.touch()
-    return str(home / "bin/python")
-
-
 class AgentOtlp(unittest.TestCase):
     def setUp(self):
         agent.need_sampling()
@@ -48,7 +36,7 @@ class AgentOtlp(unittest.TestCase):
         (self.folder / "got").mkdir()
 
     def receive(self):
-        receiver = subprocess.Popen([python(), str(OTLP / "receiver.py"), str(self.folder / "got"), "fail=2"],
+        receiver = subprocess.Popen([sdk.otlp_python(), str(OTLP / "receiver.py"), str(self.folder / "got"), "fail=2"],
                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(lambda: (receiver.stdin.close(), receiver.wait(timeout=30), receiver.stdout.close()))
         return json.loads(receiver.stdout.readline())
@@ -58,7 +46,7 @@ class AgentOtlp(unittest.TestCase):
 
     def judge(self, paths):
         """What the official classes say of each message; fails on unknown fields and indexes that lead nowhere."""
-        done = subprocess.run([python(), str(OTLP / "judge.py"), *map(str, paths)], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([sdk.otlp_python(), str(OTLP / "judge.py"), *map(str, paths)], capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -98,7 +86,7 @@ for path in sys.argv[1:]:
                                   {item.key: item.value.string_value or item.value.int_value for item in record.attributes},
                                   {item.key: item.value.string_value for item in resource.resource.attributes}]))
 """
-        done = subprocess.run([python(), "-c", script, *map(str, self.got("logs"))], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([sdk.otlp_python(), "-c", script, *map(str, self.got("logs"))], capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
         events = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(sum(event["sampleWeight"] for event, _, _ in events), taken)

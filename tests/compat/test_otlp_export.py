@@ -13,21 +13,9 @@ import sdk  # noqa: E402
 import support  # noqa: E402
 
 JUDGE = Path(__file__).resolve().parent / "otlp" / "judge.py"
-PACKAGES = ["opentelemetry-proto==1.45.0", "protobuf>=6,<7"]
 # Of several makers: with build ids and without, one sample type and several, a recording of several profiles.
 PROFILES = ["cpp-cpu.pb.gz", "cpp-heap.pb.gz", "go-cpu.pb.gz", "go-heap.pb.gz", "java-jdk.jfr"]
 FOLDED = "main;work;leaf 30\nmain;work 5\nmain;caf\u00e9;\U0001f40c 7\n"
-
-
-def python():
-    home = sdk.TOOLS / "otlp-judge"
-    stamp = home / "complete"
-    if not stamp.exists():
-        subprocess.run(["python3", "-m", "venv", str(home)], check=True, timeout=120)
-        sdk.fetch([home / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES],
-                  "opentelemetry-proto")
-        stamp.touch()
-    return home / "bin/python"
 
 
 class OtlpExport(unittest.TestCase):
@@ -39,7 +27,7 @@ class OtlpExport(unittest.TestCase):
     def judge(self, source):
         target = self.path / "out.otlp"
         support.vesta("convert", source, "-o", target)
-        done = subprocess.run([str(python()), str(JUDGE), str(target)], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([str(sdk.otlp_python()), str(JUDGE), str(target)], capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, f"{source}: {done.stderr}")
         return json.loads(done.stdout)
 

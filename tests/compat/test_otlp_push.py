@@ -10,7 +10,6 @@ import sdk
 import support
 
 MESSAGES = Path(__file__).resolve().parent / "otlp" / "messages.py"
-PACKAGES = ["opentelemetry-proto==1.45.0", "protobuf>=6,<7", "grpcio>=1.60,<2"]
 CPU = sdk.CPU
 # Of each kind: the type, and what each function has by itself.
 TRUTH = {
@@ -19,20 +18,9 @@ TRUTH = {
 }
 
 
-def python():
-    home = sdk.TOOLS / "otlp-push"
-    stamp = home / "complete"
-    if not stamp.exists():
-        subprocess.run(["python3", "-m", "venv", str(home)], check=True, timeout=120)
-        sdk.fetch([home / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES],
-                  "opentelemetry-proto and grpcio")
-        stamp.touch()
-    return home / "bin/python"
-
-
 class OtlpPush(unittest.TestCase):
     def test_every_way_in_leads_to_the_same_profile(self):
-        interpreter = python()
+        interpreter = sdk.otlp_python()
         ways = [("grpc", "grpc"), ("grpc-gzip", "grpc"), ("http", "otlp_url"), ("http-gzip", "url"), ("http-json", "url")]
         for how, port in ways:
             with sdk.Server() as server:

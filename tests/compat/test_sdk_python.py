@@ -1,7 +1,5 @@
 """A Python program with Pyroscope's SDK pushes to a server of ours."""
 
-import subprocess
-import sys
 import unittest
 
 import sdk
@@ -10,20 +8,9 @@ import support
 RELEASE = "1.4.0"
 
 
-def python():
-    home = sdk.TOOLS / f"python-{RELEASE}"
-    stamp = home / "complete"
-    if not stamp.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(home)], check=True, timeout=120)
-        sdk.fetch([home / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-                   f"pyroscope-io=={RELEASE}"], "pyroscope-io")
-        stamp.touch()
-    return home / "bin/python"
-
-
 class Python(unittest.TestCase):
     def test_cpu_time_arrives_with_tags(self):
-        interpreter = python()
+        interpreter = sdk.python(f"python-{RELEASE}", f"pyroscope-io=={RELEASE}")
         with sdk.Server() as server:
             result = sdk.run([interpreter, sdk.CLIENTS / "python/burn.py", server.url])
             types = server.types()

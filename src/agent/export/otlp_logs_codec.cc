@@ -11,21 +11,12 @@ namespace vesta::agent {
 namespace {
 
 constexpr uint64_t kSeverityInfo = 9;
+constexpr uint32_t kAttributes = 6;  // the field of a LogRecord
 
 // What of a resource is its own in OTLP logs; the rest is said in the records.
 constexpr std::array<std::string_view, 7> kResourceNames = {
     "service.version",    "service.namespace", "k8s.namespace.name", "k8s.pod.name",
     "k8s.container.name", "k8s.node.name",     "k8s.cluster.name"};
-
-void text_attribute(WireWriter& out, uint32_t field, std::string_view key, std::string_view text) {
-  if (text.empty()) return;
-  WireWriter value;
-  value.bytes(1, text);
-  WireWriter pair;
-  pair.bytes(1, key);
-  pair.message(2, value);
-  out.message(field, pair);
-}
 
 void any_attribute(WireWriter& out, uint32_t field, std::string_view key, const WireWriter& value) {
   WireWriter pair;
@@ -34,10 +25,23 @@ void any_attribute(WireWriter& out, uint32_t field, std::string_view key, const 
   out.message(field, pair);
 }
 
+// Nothing, when there is no text.
+void text_attribute(WireWriter& out, uint32_t field, std::string_view key, std::string_view text) {
+  if (text.empty()) return;
+  WireWriter value;
+  value.bytes(1, text);
+  any_attribute(out, field, key, value);
+}
+
 void number_attribute(WireWriter& out, uint32_t field, std::string_view key, int64_t number) {
   WireWriter value;
   value.always_uint64(3, static_cast<uint64_t>(number));
   any_attribute(out, field, key, value);
+}
+
+// Nothing, when it is 0.
+void count_attribute(WireWriter& out, uint32_t field, std::string_view key, int64_t count) {
+  if (count != 0) number_attribute(out, field, key, count);
 }
 
 void real_attribute(WireWriter& out, uint32_t field, std::string_view key, double number) {
@@ -105,75 +109,70 @@ class LogWriter {
   }
 
   void attributes(WireWriter& out, const ProfileEvent& event) const {
-    const auto text = [&](std::string_view key, std::string_view value) {
-      text_attribute(out, 6, key, value);
-    };
-    const auto number = [&](std::string_view key, int64_t value) {
-      if (value != 0) number_attribute(out, 6, key, value);
-    };
-    text("profile.type", event.profile_type);
-    text("profile.event_type", event.event_type);
-    text("profile.source", "ebpf");
-    text("profile.resolution_status", event.is_resolved ? "resolved" : "unresolved");
-    text("app.name", service_name(dictionary_, profile_));
+    text_attribute(out, kAttributes, "profile.type", event.profile_type);
+    text_attribute(out, kAttributes, "profile.event_type", event.event_type);
+    text_attribute(out, kAttributes, "profile.source", "ebpf");
+    text_attribute(out, kAttributes, "profile.resolution_status",
+                   event.is_resolved ? "resolved" : "unresolved");
+    text_attribute(out, kAttributes, "app.name", service_name(dictionary_, profile_));
     for (const std::string_view name : {"host.name", "k8s.deployment.name", "k8s.pod.name",
                                         "k8s.node.name", "k8s.namespace.name"})
-      text(name, attribute(name));
-    text("thread.name", event.thread_name);
-    number("thread.id", event.thread_id);
-    text("code.function", event.top_function);
-    text("code.class", event.top_class);
-    number("profile.stack_depth", static_cast<int64_t>(event.stack_depth));
-    number_attribute(out, 6, "profile.sample_weight", event.sample_weight);
-    number("profile.duration_ns", event.duration_ns);
-    number("profile.total_samples", event.total_samples);
-    number("process.pid", std::strtoll(attribute("process.pid").c_str(), nullptr, 10));
-    number("thread.tid", event.thread_id);
+      text_attribute(out, kAttributes, name, attribute(name));
+    text_attribute(out, kAttributes, "thread.name", event.thread_name);
+    count_attribute(out, kAttributes, "thread.id", event.thread_id);
+    text_attribute(out, kAttributes, "code.function", event.top_function);
+    text_attribute(out, kAttributes, "code.class", event.top_class);
+    count_attribute(out, kAttributes, "profile.stack_depth",
+                    static_cast<int64_t>(event.stack_depth));
+    number_attribute(out, kAttributes, "profile.sample_weight", event.sample_weight);
+    count_attribute(out, kAttributes, "profile.duration_ns", event.duration_ns);
+    count_attribute(out, kAttributes, "profile.total_samples", event.total_samples);
+    count_attribute(out, kAttributes, "process.pid",
+                    std::strtoll(attribute("process.pid").c_str(), nullptr, 10));
+    count_attribute(out, kAttributes, "thread.tid", event.thread_id);
     const std::string executable = attribute("process.executable.name");
-    text("process.executable.name", event.comm.empty() ? executable : event.comm);
-    text("container.id", attribute("container.id"));
-    text("thread.state", event.state);
-    text("profile.object_class", event.object_class);
+    text_attribute(out, kAttributes, "process.executable.name",
+                   event.comm.empty() ? executable : event.comm);
+    text_attribute(out, kAttributes, "container.id", attribute("container.id"));
+    text_attribute(out, kAttributes, "thread.state", event.state);
+    text_attribute(out, kAttributes, "profile.object_class", event.object_class);
   }
 
   void jfr_attributes(WireWriter& out, const ProfileEvent& event) const {
-    const auto text = [&](std::string_view key, std::string_view value) {
-      text_attribute(out, 6, key, value);
-    };
-    const auto number = [&](std::string_view key, int64_t value) {
-      if (value != 0) number_attribute(out, 6, key, value);
-    };
-    text("profile.type", event.profile_type);
-    text("event.name", event.event_type);
-    text("event.domain", "jfr");
-    text("event.category", "profiling");
-    text("thread.name", event.thread_name);
-    number("thread.id", event.thread_id);
-    text("code.function", event.top_method);
-    text("code.namespace", event.top_class);
-    number("code.stacktrace.depth", static_cast<int64_t>(event.stack_depth));
-    number_attribute(out, 6, "profile.sample.weight", event.sample_weight);
-    number("profile.duration_ns", event.duration_ns);
+    text_attribute(out, kAttributes, "profile.type", event.profile_type);
+    text_attribute(out, kAttributes, "event.name", event.event_type);
+    text_attribute(out, kAttributes, "event.domain", "jfr");
+    text_attribute(out, kAttributes, "event.category", "profiling");
+    text_attribute(out, kAttributes, "thread.name", event.thread_name);
+    count_attribute(out, kAttributes, "thread.id", event.thread_id);
+    text_attribute(out, kAttributes, "code.function", event.top_method);
+    text_attribute(out, kAttributes, "code.namespace", event.top_class);
+    count_attribute(out, kAttributes, "code.stacktrace.depth",
+                    static_cast<int64_t>(event.stack_depth));
+    number_attribute(out, kAttributes, "profile.sample.weight", event.sample_weight);
+    count_attribute(out, kAttributes, "profile.duration_ns", event.duration_ns);
     if (event.duration_ns != 0)
-      real_attribute(out, 6, "profile.self_time_ms", static_cast<double>(event.duration_ns) / 1e6);
-    real_attribute(out, 6, "profile.self_time_percent", event.self_percent);
-    number("profile.total_samples", event.total_samples);
-    text("profile.state", event.state);
-    if (event.profile_type == "alloc") number("profile.allocation.size", event.sample_weight);
-    text("profile.object.class", event.object_class);
-    text("profile.monitor.class", event.monitor_class);
+      real_attribute(out, kAttributes, "profile.self_time_ms",
+                     static_cast<double>(event.duration_ns) / 1e6);
+    real_attribute(out, kAttributes, "profile.self_time_percent", event.self_percent);
+    count_attribute(out, kAttributes, "profile.total_samples", event.total_samples);
+    text_attribute(out, kAttributes, "profile.state", event.state);
+    if (event.profile_type == "alloc")
+      count_attribute(out, kAttributes, "profile.allocation.size", event.sample_weight);
+    text_attribute(out, kAttributes, "profile.object.class", event.object_class);
+    text_attribute(out, kAttributes, "profile.monitor.class", event.monitor_class);
     for (const std::string_view name :
          {"k8s.pod.name", "k8s.namespace.name", "k8s.container.name", "k8s.node.name"})
-      text(name, attribute(name));
+      text_attribute(out, kAttributes, name, attribute(name));
   }
 
   void signal_attributes(WireWriter& out, const ProfileEvent& event) const {
     const bool jfr = events_.is_jfr();
-    text_attribute(out, 6, "vesta.signal.category", "profiling");
-    text_attribute(out, 6, "vesta.signal.subcategory", event.profile_type);
-    text_attribute(out, 6, "vesta.source.module", jfr ? "vesta.jfr" : "vesta.profiler");
-    if (!jfr) text_attribute(out, 6, "vesta.bpf.component", "sampler");
-    text_attribute(out, 6, "vesta.collector.type", jfr ? "jfr" : "ebpf");
+    text_attribute(out, kAttributes, "vesta.signal.category", "profiling");
+    text_attribute(out, kAttributes, "vesta.signal.subcategory", event.profile_type);
+    text_attribute(out, kAttributes, "vesta.source.module", jfr ? "vesta.jfr" : "vesta.profiler");
+    if (!jfr) text_attribute(out, kAttributes, "vesta.bpf.component", "sampler");
+    text_attribute(out, kAttributes, "vesta.collector.type", jfr ? "jfr" : "ebpf");
   }
 
   const Dictionary& dictionary_;

@@ -1,6 +1,5 @@
 #include "agent/export/profile_event.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 
 #include "agent/export/resource.h"
 #include "base/json_writer.h"
+#include "base/log.h"
 #include "profile/frame_name.h"
 
 namespace vesta::agent {
@@ -65,13 +65,6 @@ const KindWords& kind_words(std::span<const KindWords> kinds, std::string_view f
     if (kind.family.empty() || (kind.family == family && type.starts_with(kind.type))) return kind;
   }
   return kinds.back();
-}
-
-// "2026-11-15T13:14:05.123Z"
-std::string time_text(int64_t unix_ns) {
-  unix_ns = std::max<int64_t>(unix_ns, 0);
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(unix_ns / 1'000'000'000),
-                     unix_ns % 1'000'000'000 / 1'000'000);
 }
 
 void text_field(JsonWriter& json, std::string_view name, const std::string& value) {
@@ -264,7 +257,7 @@ std::string ProfileEvents::body(const ProfileEvent& event, const std::vector<Fra
 
   JsonWriter json;
   json.begin_object();
-  json.field("timestamp", std::string_view(time_text(event.time_ns)));
+  json.field("timestamp", utc_text(std::max<int64_t>(event.time_ns, 0)));
   json.field("eventType", std::string_view(event.event_type));
   json.field("serviceName", std::string_view(service_name(dictionary_, profile_)));
   copy(json, "serviceVersion", "service.version");

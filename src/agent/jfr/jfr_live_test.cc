@@ -11,8 +11,6 @@
 #include "agent/jfr/test_folder.h"
 #include "base/test_requirements.h"
 
-extern char** environ;
-
 namespace vesta::agent {
 namespace {
 

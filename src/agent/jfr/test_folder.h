@@ -78,9 +78,10 @@ class Received {
   std::string label(size_t index, std::string_view key) const {
     const std::lock_guard lock(mutex_);
     const ProfileBatch& batch = batches_.at(index);
-    for (const Label& l : batch.dictionary.label_sets[batch.profiles.at(0).resource])
+    for (const Label& l : batch.dictionary.label_sets[batch.profiles.at(0).resource]) {
       if (batch.dictionary.string(l.key) == key)
         return std::string(batch.dictionary.string(l.text));
+    }
     return "";
   }
 

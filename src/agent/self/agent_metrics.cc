@@ -39,11 +39,11 @@ void write_binaries(PrometheusText& text, std::vector<BinaryStatus> binaries) {
     for (const BinaryStatus& binary : binaries)
       text.sample({{"binary", binary.name}}, static_cast<double>(value(binary)));
   };
-  column("vesta_agent_binary_stacks_total", "Stacks that went through the binary.",
+  column("vesta_agent_binary_stacks_total", "Stacks of processes that run it.",
          [](const BinaryStatus& b) { return b.stacks; });
   column("vesta_agent_binary_stacks_complete_total", "Of them, unwound to the outermost frame.",
          [](const BinaryStatus& b) { return b.stacks_complete; });
-  column("vesta_agent_binary_frames_total", "Frames in the binary.",
+  column("vesta_agent_binary_frames_total", "Their frames.",
          [](const BinaryStatus& b) { return b.frames; });
   column("vesta_agent_binary_frames_named_total", "Of them, with a name.",
          [](const BinaryStatus& b) { return b.frames_named; });

@@ -13,7 +13,7 @@
 
 namespace vesta::agent {
 
-// How well the stacks that went through one binary came out.
+// How well the stacks of processes that run one binary came out.
 struct BinaryStatus {
   std::string name;
   uint64_t stacks = 0;           // that ended in it or went through it

@@ -10,7 +10,7 @@
 namespace vesta::agent {
 namespace {
 
-constexpr size_t kMaxBinaries = 100;
+constexpr size_t kMaxBinaries = 1000;
 constexpr std::string_view kOtherBinaries = "other";
 constexpr std::string_view kUnattributed = "unattributed";
 

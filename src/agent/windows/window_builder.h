@@ -66,7 +66,7 @@ class WindowBuilder {
   uint64_t samples() const { return samples_; }              // since the start
   uint64_t other_samples() const { return other_samples_; }  // of processes that are no targets
   uint64_t folded_frames() const { return folded_frames_; }
-  // By executable, up to a hundred; the others together.
+  // By executable, up to a thousand; the others together.
   const std::map<std::string, BinaryCoverage>& coverage() const { return coverage_; }
 
  private:

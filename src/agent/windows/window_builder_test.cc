@@ -216,14 +216,14 @@ TEST_F(WindowBuilderTest, StacksThatAreNotWholeAreMarkedAndCounted) {
   EXPECT_EQ(coverage.whole_stacks, 1U);
 }
 
-TEST_F(WindowBuilderTest, CoverageIsKeptOfAHundredProgramsAndOfTheRest) {
-  for (uint32_t i = 1; i <= 500; ++i) {
+TEST_F(WindowBuilderTest, CoverageIsKeptOfAThousandProgramsAndOfTheRest) {
+  for (uint32_t i = 1; i <= 1500; ++i) {
     add_process(i, "p" + std::to_string(i));
     add(i, {1});
   }
   (void)cut();
-  EXPECT_LE(builder_.coverage().size(), 101U);
-  EXPECT_EQ(builder_.coverage().at("other").samples, 400U);
+  EXPECT_LE(builder_.coverage().size(), 1001U);
+  EXPECT_EQ(builder_.coverage().at("other").samples, 500U);
 }
 
 TEST(FrameFilter, PatternsStandForWholeNames) {

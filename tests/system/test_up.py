@@ -2,6 +2,7 @@
 """`vesta up`: from nothing to named profiles of every process, on a machine that nobody prepared."""
 
 import json
+import os
 import re
 import time
 
@@ -84,6 +85,17 @@ class UpTest(RecordingTest):
                 self.assertIn("host.name", labels)
                 text = json.dumps(answer)
                 self.assertNotIn("PATH=", text)  # nothing of an environment
+
+    def test_a_store_of_another_user_stays_writable(self):
+        data = self.folder / "of-another"
+        with Server(data=data):
+            pass  # as an earlier installation left it
+        for path in [data, *data.rglob("*")]:
+            os.chown(path, 65534, 65534)
+        with running(self.shares):
+            with Up("--duration", "1s", data=data) as up:
+                self.assertIn("the right to write to files of others is kept", up.log())
+                wait_until(lambda: "shares" in up.services(), "the victim is among the services")
 
     def test_a_second_one_is_refused(self):
         with Up():

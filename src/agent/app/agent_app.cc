@@ -14,6 +14,7 @@
 #include "agent/jfr/jfr_folder.h"
 #include "agent/kernel/bpf_stats.h"
 #include "agent/metadata/process_metadata.h"
+#include "agent/self/foreign_folder.h"
 #include "agent/self/governor.h"
 #include "agent/self/instance_lock.h"
 #include "agent/self/reduce_privileges.h"
@@ -68,6 +69,7 @@ struct AgentApp::Running {
 
   Status start();
   Status start_profiler();
+  void give_up_privileges();
   Status start_jfr();
   Status start_page();
   std::optional<Resource> resource_of(const SampledProcess& process);
@@ -150,14 +152,25 @@ Status AgentApp::Running::start() {
   if (config.jfr.enabled) VESTA_TRY(start_jfr());
   if (!config.metrics.empty()) VESTA_TRY(start_page());
   caretaker = std::jthread([this](const std::stop_token& stop) { take_care(stop); });
-  if (config.reduce_privileges) {
-    Status reduced = reduce_privileges();
-    if (reduced.ok()) reduced = filter_system_calls();
-    if (!reduced.ok())
-      log.warn("privileges that are not needed could not be given up",
-               {{"why", reduced.error().message}});
-  }
+  if (config.reduce_privileges) give_up_privileges();
   return {};
+}
+
+void AgentApp::Running::give_up_privileges() {
+  std::vector<std::string> folders = parts.folders;
+  folders.push_back(state);
+  for (const ExporterConfig& exporter : config.exporters) folders.push_back(exporter.directory);
+  std::vector<Capability> keep(kAgentCapabilities.begin(), kAgentCapabilities.end());
+  if (const auto foreign = foreign_folder(folders)) {
+    keep.push_back(Capability::kDacOverride);
+    log.warn("the right to write to files of others is kept, because one is needed",
+             {{"path", *foreign}, {"hint", "chown it to the user that runs vesta"}});
+  }
+  Status reduced = reduce_privileges(keep);
+  if (reduced.ok()) reduced = filter_system_calls();
+  if (!reduced.ok())
+    log.warn("privileges that are not needed could not be given up",
+             {{"why", reduced.error().message}});
 }
 
 Status AgentApp::Running::start_profiler() {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "agent/config/agent_config.h"
 #include "agent/export/exporter.h"
@@ -23,6 +24,8 @@ struct AgentParts {
   std::unique_ptr<Exporter> exporter;  // beside those of the configuration; may be null
   std::string version = "unknown";
   std::string cache_folder;  // of unwind tables
+  // Further folders that the process writes to while the agent runs.
+  std::vector<std::string> folders;
   // All threads of the process are the agent's: their CPU time counts against its budget.
   bool is_alone = true;
 };

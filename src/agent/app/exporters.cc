@@ -19,7 +19,8 @@ void Exporters::add(std::unique_ptr<Exporter> exporter) {
 Status Exporters::configure(const std::vector<ExporterConfig>& configs,
                             int64_t upload_interval_ns) {
   const std::lock_guard taking(taking_);
-  const bool same_interval = environment_.upload_interval_ns == upload_interval_ns;
+  const int64_t interval_before = environment_.upload_interval_ns;
+  const bool same_interval = interval_before == upload_interval_ns;
   environment_.upload_interval_ns = upload_interval_ns;
   std::vector<Entry> kept;
   std::vector<Entry> gone;
@@ -54,9 +55,14 @@ Status Exporters::configure(const std::vector<ExporterConfig>& configs,
   }
   if (!problem.ok()) {
     started.clear();
+    environment_.upload_interval_ns = interval_before;
     for (const ExporterConfig& config : before) {
       auto made = make_exporter(config, environment_);
-      if (!made.ok()) continue;
+      if (!made.ok()) {
+        log_.error("an exporter that worked cannot be started again",
+                   {{"exporter", config.name}, {"why", made.error().message}});
+        continue;
+      }
       Entry& entry = started.emplace_back();
       entry.config = config;
       entry.exporter = std::move(*made);

@@ -25,6 +25,8 @@ std::string joined(const std::vector<std::string>& words) {
 
 std::string_view name_of(Capability capability) {
   switch (capability) {
+    case Capability::kDacOverride:
+      return "CAP_DAC_OVERRIDE";
     case Capability::kDacReadSearch:
       return "CAP_DAC_READ_SEARCH";
     case Capability::kSysPtrace:

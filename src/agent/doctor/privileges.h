@@ -13,6 +13,7 @@ namespace vesta {
 
 // Numbers as in linux/capability.h.
 enum class Capability : int {
+  kDacOverride = 1,
   kDacReadSearch = 2,
   kSysPtrace = 19,
   kSysAdmin = 21,

@@ -42,6 +42,7 @@ Result<int> run(const Arguments& arguments, Console& console) {
     parts.version = VESTA_VERSION;
     parts.state = config.data + "/agent";
     parts.cache_folder = parts.state + "/unwind";
+    parts.folders = {config.data, config.data + "/store", config.backups};
     parts.is_alone = false;
     parts.exporter = std::make_unique<InProcessExporter>(*ingest);
     agent::AgentApp agent(configuration.agent, std::move(parts), log);

@@ -47,7 +47,8 @@ std::vector<Flag> server_run_flags() {
       {"retention", 0, "TIME", "how long profiles are kept: 30d; 0 for ever (default)"},
       {"max-disk", 0, "SIZE", "oldest profiles go when the store is larger: 100GiB"}};
   flags.insert(flags.end(), more.begin(), more.end());
-  return with_flags(std::move(flags), {log_flags()});
+  for (Flag& flag : log_flags()) flags.push_back(std::move(flag));
+  return flags;
 }
 
 std::vector<Flag> log_flags() {

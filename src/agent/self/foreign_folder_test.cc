@@ -1,0 +1,50 @@
+#include "agent/self/foreign_folder.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+#include "base/test_requirements.h"
+
+namespace vesta::agent {
+namespace {
+
+class ForeignFolderTest : public ::testing::Test {
+ protected:
+  ForeignFolderTest() {
+    char pattern[] = "/tmp/vesta-foreign-XXXXXX";
+    folder_ = ::mkdtemp(pattern);
+  }
+  ~ForeignFolderTest() override { std::filesystem::remove_all(folder_); }
+
+  std::optional<std::string> found() const {
+    return foreign_folder(std::array{std::string(), folder_ + "/missing", folder_});
+  }
+
+  std::string folder_;
+};
+
+TEST_F(ForeignFolderTest, OnesOwnAndMissingFoldersAreNotOfAnother) {
+  std::ofstream(folder_ + "/file") << "x";
+  EXPECT_EQ(found(), std::nullopt);
+}
+
+TEST_F(ForeignFolderTest, AFolderOfAnotherUserIsNamed) {
+  if (::geteuid() != 0) VESTA_REQUIRE_OR_SKIP(false, "giving files away needs root");
+  ASSERT_EQ(::chown(folder_.c_str(), 65534, 65534), 0);
+  EXPECT_EQ(found(), folder_);
+}
+
+TEST_F(ForeignFolderTest, SoIsWhatLiesInIt) {
+  if (::geteuid() != 0) VESTA_REQUIRE_OR_SKIP(false, "giving files away needs root");
+  const std::string file = folder_ + "/file";
+  std::ofstream(file) << "x";
+  ASSERT_EQ(::chown(file.c_str(), 65534, 65534), 0);
+  EXPECT_EQ(found(), file);
+}
+
+}  // namespace
+}  // namespace vesta::agent

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "cli/commands.h"
+
 namespace vesta::cli {
 namespace {
 
@@ -71,6 +75,19 @@ TEST(Arguments, NumbersAreCheckedForRange) {
   EXPECT_EQ(*a->integer("nodes", 1, 0, 1000), 500);
   EXPECT_EQ(a->integer("nodes", 1, 0, 100).error().code, ErrorCode::kUsage);
   EXPECT_EQ(*a->integer("other", 42, 0, 100), 42);
+}
+
+TEST(Help, NoCommandHasAFlagTwice) {
+  for (const Command& command : all_commands()) {
+    std::set<std::string> names;
+    std::set<char> letters;
+    for (const Flag& flag : command.flags) {
+      EXPECT_TRUE(names.insert(flag.name).second) << command.name << " --" << flag.name;
+      if (flag.letter != 0) {
+        EXPECT_TRUE(letters.insert(flag.letter).second) << command.name << " -" << flag.letter;
+      }
+    }
+  }
 }
 
 TEST(Help, ShowsUsageExamplesAndEveryFlag) {

@@ -31,7 +31,7 @@ bool has_header(const HttpResponse& response, std::string_view name) {
 
 HttpResponse not_found(std::string_view path) {
   return error_response({ErrorCode::kNotFound, fmt::format("there is no {}", path),
-                         "/ lists what this server answers"});
+                         "/api/v1/openapi.json lists what this server answers"});
 }
 
 HttpResponse call(const Endpoint& endpoint, const HttpRequest& request, const Caller& caller) {

@@ -78,7 +78,7 @@ std::string address_text(const net::ip::address& address) {
 struct HttpServer::Parts {
   Parts(const HttpServerOptions& options, const Dispatcher& dispatcher, WorkerPool& worker_pool,
         MemoryBudget& budget, Log& logger)
-      : environment{dispatcher, worker_pool, budget, options.limits},
+      : environment{dispatcher, worker_pool, budget, options.limits, options.path_prefix},
         pool(worker_pool),
         log(logger),
         max_connections(connection_cap(options.limits.max_connections)),

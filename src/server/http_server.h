@@ -41,6 +41,8 @@ struct HttpServerOptions {
   std::vector<HttpListener> listeners;
   HttpLimits limits;
   TlsFiles tls;
+  // What a proxy leaves in front of our paths: "/vesta". Paths without it work, too.
+  std::string path_prefix;
   size_t io_threads = 2;
 };
 

@@ -165,6 +165,18 @@ TEST_F(HttpServerTest, RoutesByMethodAndPath) {
   EXPECT_EQ(client.get("/a%zz")->status, 400);
 }
 
+TEST_F(HttpServerTest, WorksBehindAPrefix) {
+  options_.path_prefix = "/vesta";
+  start();
+  HttpClient client = connect();
+  EXPECT_EQ(client.get("/vesta/hello")->status, 200);
+  EXPECT_EQ(client.get("/hello")->status, 200);
+  EXPECT_EQ(client.get("/vesta/nothing")->status, 404);
+  const auto redirect = client.get("/vesta");
+  EXPECT_EQ(redirect->status, 308);
+  EXPECT_EQ(redirect->headers.at("location"), "/vesta/");
+}
+
 TEST_F(HttpServerTest, HeadHasTheHeadersAndNoBody) {
   start();
   HttpClient client = connect();

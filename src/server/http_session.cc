@@ -279,6 +279,12 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     }
     auto target = parse_target(target_);
     if (!target) return reject(target.error(), 400, "malformed");
+    if (!drop_prefix(environment_.path_prefix, *target)) {
+      HttpResponse redirect =
+          error_response({ErrorCode::kUsage, "a slash is missing at the end", {}}, 308);
+      redirect.headers.emplace_back("Location", environment_.path_prefix + "/");
+      return respond(std::move(redirect), "slash");
+    }
     request_.path = std::move(target->path);
     request_.query = std::move(target->query);
     segments_ = std::move(target->segments);

@@ -37,6 +37,7 @@ struct HttpEnvironment {
   WorkerPool& pool;
   MemoryBudget& budget;
   const HttpLimits limits;
+  const std::string path_prefix;
   HttpCounters counters = {};
   std::atomic<bool> stopping = false;
 };

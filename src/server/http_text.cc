@@ -113,6 +113,19 @@ Result<Target> parse_target(std::string_view target) {
   return out;
 }
 
+bool drop_prefix(std::string_view prefix, Target& target) {
+  if (prefix.empty()) return true;
+  const std::vector<std::string_view> words = split_path(prefix);
+  if (words.size() > target.segments.size() ||
+      !std::equal(words.begin(), words.end(), target.segments.begin())) {
+    return true;
+  }
+  target.segments.erase(target.segments.begin(),
+                        target.segments.begin() + static_cast<std::ptrdiff_t>(words.size()));
+  target.path.erase(0, prefix.size());
+  return !target.segments.empty();
+}
+
 bool accepts_encoding(std::string_view accept_encoding, std::string_view coding) {
   int any = 0;
   while (!accept_encoding.empty()) {

@@ -22,6 +22,10 @@ struct Target {
 // one parameter: only "&" separates.
 Result<Target> parse_target(std::string_view target);
 
+// Takes the prefix ("/vesta", without a slash at its end) off the path, where it stands. False when
+// nothing is left, not even a slash: relative links of a page would then lead astray.
+bool drop_prefix(std::string_view prefix, Target& target);
+
 // Segments of "/a/b/": "a", "b", "". Not decoded.
 std::vector<std::string_view> split_path(std::string_view path);
 

@@ -26,6 +26,24 @@ TEST(Target, MayBeAbsolute) {
   EXPECT_EQ(parse_target("http://host")->path, "/");
 }
 
+TEST(Target, LosesThePrefixOfAProxy) {
+  const auto path_of = [](std::string_view text) {
+    auto target = parse_target(text);
+    EXPECT_TRUE(drop_prefix("/tools/vesta", *target)) << text;
+    EXPECT_EQ(target->path.empty() ? "" : target->path.substr(1),
+              target->segments.empty() ? "" : target->segments.back())
+        << text;
+    return target->path;
+  };
+  EXPECT_EQ(path_of("/tools/vesta/"), "/");
+  EXPECT_EQ(path_of("/tools/vesta/metrics"), "/metrics");
+  EXPECT_EQ(path_of("/metrics"), "/metrics");
+  EXPECT_EQ(path_of("/toolsx"), "/toolsx");
+  auto bare = parse_target("/tools/vesta");
+  EXPECT_FALSE(drop_prefix("/tools/vesta", *bare));
+  EXPECT_TRUE(drop_prefix("", *bare));
+}
+
 TEST(Target, RefusesWhatIsBroken) {
   for (const char* text : {"", "a", "*", "/%", "/%2", "/%zz", "/?a=%f", "/a%00b", "host:443"}) {
     EXPECT_FALSE(parse_target(text).ok()) << text;

@@ -25,6 +25,7 @@
 #include "server/ops/request_metrics.h"
 #include "server/ops/routes.h"
 #include "server/pyroscope/routes.h"
+#include "server/ui/ui_routes.h"
 
 namespace vesta::server {
 namespace {
@@ -239,7 +240,6 @@ void ServerApp::Running::add_routes() {
   add_target_routes(routes, scraper.get());
   if (parts.add_routes) parts.add_routes(routes, *engine, *ingest);
   OpsParts ops;
-  ops.version = parts.version;
   ops.is_ready = [this] { return ready.load(); };
   ops.metrics_text = [this] {
     return metrics_text({&requests, engine.get(), &ingest->counters(), http.get(), pool.get(),
@@ -249,6 +249,7 @@ void ServerApp::Running::add_routes() {
   ops.cpu_profile = parts.cpu_profile;
   ops.command_line = parts.command_line;
   add_ops_routes(routes, ops);
+  add_ui_routes(routes, ui_assets());
 }
 
 Status ServerApp::Running::listen() {
@@ -263,6 +264,7 @@ Status ServerApp::Running::listen() {
   HttpServerOptions options;
   options.limits = config.http_limits;
   options.tls = config.tls;
+  options.path_prefix = config.path_prefix;
   if (listening.http) options.listeners.push_back({*listening.http, {}});
   if (listening.otlp_http) options.listeners.push_back({*listening.otlp_http, otlp_paths()});
   if (!options.listeners.empty()) {

@@ -81,7 +81,7 @@ TEST_F(ServerAppTest, TakesProfilesAndAnswersQueries) {
   EXPECT_EQ(get("/ready").status, 200);
   EXPECT_EQ(push("checkout").status, 200);
   EXPECT_THAT(render(), HasSubstr("work"));
-  EXPECT_THAT(get("/").body, HasSubstr("/ingest"));
+  EXPECT_THAT(get("/").body, HasSubstr("<title>Vesta</title>"));
   const std::string metrics = get("/metrics").body;
   EXPECT_THAT(
       metrics,

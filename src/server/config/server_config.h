@@ -26,6 +26,7 @@ struct ServerConfig {
   std::string grpc = "127.0.0.1:4317";
   std::string otlp_http = "127.0.0.1:4318";
   std::string data = "vesta-data";
+  std::string path_prefix;  // in front of all paths: "/vesta"; empty = none
   std::string backups;  // where `vesta backup` may put copies; empty = it may not
 
   TlsFiles tls;

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "config/values.h"
+#include "net/listen_address.h"
 #include "server/access/token.h"
-#include "server/listen_address.h"
 
 namespace vesta::server {
 namespace {
@@ -29,6 +29,27 @@ struct Listen {
   std::string name() const { return "address"; }
   Status parse(std::string_view word, std::string& to) const {
     if (!word.empty()) VESTA_TRY(parse_listen_address(word, "the address"));
+    to = word;
+    return {};
+  }
+  std::string text(const std::string& value) const { return value; }
+};
+
+// "/vesta": plain words, so that it looks the same in every address.
+struct PathPrefix {
+  static constexpr bool kIsText = true;
+
+  std::string name() const { return "path"; }
+  Status parse(std::string_view word, std::string& to) const {
+    const auto is_plain = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             std::string_view("/-_.~").find(c) != std::string_view::npos;
+    };
+    const bool has_shape =
+        word.starts_with('/') && !word.ends_with('/') && word.find("//") == std::string_view::npos;
+    if (!word.empty() && (!has_shape || !std::ranges::all_of(word, is_plain))) {
+      return config::not_a(word, "a path such as /vesta");
+    }
     to = word;
     return {};
   }
@@ -155,6 +176,7 @@ config::Fields server_fields(ServerConfig& c) {
       field("server.grpc", Listen(), c.grpc),
       field("server.otlp_http", Listen(), c.otlp_http),
       field("server.data", Text(), c.data),
+      field("server.path_prefix", PathPrefix(), c.path_prefix),
       field("server.backups", Text(), c.backups),
       field("server.max_connections", Count(), h.max_connections),
       field("server.keep_timestamps", Switch(), c.keep_timestamps),

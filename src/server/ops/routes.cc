@@ -5,9 +5,6 @@
 #include <atomic>
 #include <charconv>
 #include <memory>
-#include <set>
-
-#include "formats/flamegraph/flame_text.h"
 
 namespace vesta::server {
 namespace {
@@ -21,20 +18,6 @@ HttpResponse text_response(std::string body, int status = 200) {
   response.content_type = "text/plain; charset=utf-8";
   response.body = std::move(body);
   return response;
-}
-
-std::string front_page(const Routes& routes, const std::string& version) {
-  std::set<std::string> lines;
-  for (const HttpRoute& route : routes.http()) lines.insert(route.path + "  " + route.method);
-  for (const RpcMethod& method : routes.rpc()) lines.insert(method.path + "  POST, gRPC");
-  std::string list;
-  for (const std::string& line : lines) list += markup_escape(line) + "\n";
-  return fmt::format(
-      "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Vesta</title>\n"
-      "<h1>Vesta {}</h1>\n<p>This is a profiling server. It takes profiles from Pyroscope, "
-      "OpenTelemetry and Parca clients and from anything that writes pprof, and answers queries "
-      "of Grafana's Pyroscope data source and of the vesta command.</p>\n<pre>{}</pre>\n</html>\n",
-      markup_escape(version), list);
 }
 
 // As Go's net/http/pprof has it: errors are plain text that `go tool pprof` shows.
@@ -114,13 +97,6 @@ void add_ops_routes(Routes& routes, const OpsParts& parts) {
               404);
         });
   }
-  get("/", Scope::kNone,
-      [page = front_page(routes, parts.version)](const HttpRequest&, const Caller&) {
-        HttpResponse response;
-        response.content_type = "text/html; charset=utf-8";
-        response.body = page;
-        return response;
-      });
 }
 
 }  // namespace vesta::server

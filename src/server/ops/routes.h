@@ -1,5 +1,5 @@
-// The server about itself: whether it lives, what it counts, its own profile, and a page that says
-// what it is. Taking a profile comes as a function: the agent is a layer that the server may not
+// The server about itself: whether it lives, what it counts, its own profile. Taking
+// a profile comes as a function: the agent is a layer that the server may not
 // know. Handlers are thread-safe.
 #pragma once
 
@@ -12,7 +12,6 @@
 namespace vesta::server {
 
 struct OpsParts {
-  std::string version;
   std::function<bool()> is_ready;
   std::function<std::string()> metrics_text;
   Scope metrics_scope = Scope::kAdmin;  // they count over all tenants
@@ -21,7 +20,6 @@ struct OpsParts {
   std::string command_line;  // for /debug/pprof/cmdline: words, each ended by a zero byte
 };
 
-// REQUIRES: all other routes are there already: the page lists them.
 void add_ops_routes(Routes& routes, const OpsParts& parts);
 
 }  // namespace vesta::server

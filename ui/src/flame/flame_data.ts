@@ -1,0 +1,135 @@
+// The flame graph of the current state: asks the server, has the worker make a graph of the answer, and asks for more
+// where it was cut.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useAnswer } from '../api/answer';
+import { ApiError, askBytes, call } from '../api/client';
+import { columnsType } from '../api/columns';
+import { state } from '../state/store';
+import type { Built, Part } from './job';
+import { callersQuestion, flameQuestion, hasSource, jobOf } from './question';
+import { FlameWorker } from './worker_client';
+
+export interface FlameData {
+  built?: Built;
+  error?: ApiError;
+  sandwichError?: ApiError;
+  loading: boolean;
+  slow: boolean;
+  expanding: boolean;
+  // Asks for what was cut below a frame; does nothing the second time.
+  expand(path: string[]): void;
+}
+
+const pause = 250; // ms without typing before the server is asked
+
+function usePaused(value: string, wait: boolean): string {
+  const [paused, setPaused] = useState(value);
+  useEffect(() => {
+    if (!wait) {
+      setPaused(value);
+      return;
+    }
+    const timer = setTimeout(() => setPaused(value), pause);
+    return () => clearTimeout(timer);
+  }, [value, wait]);
+  return paused;
+}
+
+function useWorker(): FlameWorker {
+  const worker = useRef<FlameWorker | null>(null);
+  worker.current ??= new FlameWorker();
+  useEffect(() => () => worker.current?.stop(), []);
+  return worker.current;
+}
+
+export function useFlame(compare: boolean): FlameData {
+  const current = state.value;
+  const search = usePaused(current.search, current.matching);
+  const worker = useWorker();
+  const question = flameQuestion(current, compare, search);
+  const ready = hasSource(current) && (!compare || current.baseline !== null);
+  const key = ready ? `${question.path}?${question.parameters}` : null;
+  const bytes = useAnswer(key, async (signal) => {
+    const buffer = await askBytes(question.path, question.parameters, columnsType, signal);
+    return new Uint8Array(buffer);
+  });
+  const side = callersQuestion(current, compare);
+  const callers = useAnswer(ready && side ? `${side.path}?${side.parameters}` : null, async (signal) =>
+    (await call(side!.path, side!.parameters, { signal, accept: 'application/json' })).text(),
+  );
+
+  const [built, setBuilt] = useState<Built | undefined>();
+  const [failure, setFailure] = useState<ApiError | undefined>();
+  const [building, setBuilding] = useState(false);
+  const [parts, setParts] = useState<Part[]>([]);
+  const [expanding, setExpanding] = useState(0);
+  const sent = useRef<{ base?: Uint8Array; parts: number }>({ parts: 0 });
+  const asked = useRef(new Set<string>());
+  const controller = useRef<AbortController | null>(null);
+
+  // Another answer: what was grafted on the last one is of no use.
+  if (bytes.data && bytes.data !== sent.current.base && parts.length > 0) setParts([]);
+  useEffect(() => {
+    asked.current = new Set();
+    controller.current?.abort();
+    controller.current = new AbortController();
+  }, [bytes.data]);
+  useEffect(() => () => controller.current?.abort(), []);
+
+  const job = jobOf(current, compare, search, callers.data ?? '');
+  const jobKey = JSON.stringify({ ...job, callers: '' });
+  useEffect(() => {
+    if (!bytes.data) return;
+    let stale = false;
+    const isNew = sent.current.base !== bytes.data;
+    const more = isNew ? parts : parts.slice(sent.current.parts);
+    sent.current = { base: bytes.data, parts: parts.length };
+    setBuilding(true);
+    worker
+      .build(job, isNew ? bytes.data : undefined, more)
+      .then(
+        (done) => {
+          if (stale) return;
+          setBuilt(done);
+          setFailure(undefined);
+        },
+        (error) => {
+          if (!stale) setFailure(new ApiError('server', String(error.message ?? error)));
+        },
+      )
+      .finally(() => {
+        if (!stale) setBuilding(false);
+      });
+    return () => {
+      stale = true;
+    };
+  }, [bytes.data, jobKey, callers.data, parts]);
+
+  const expand = (path: string[]) => {
+    const name = JSON.stringify(path);
+    if (asked.current.has(name) || !bytes.data) return;
+    asked.current.add(name);
+    const base = bytes.data;
+    const parameters = new URLSearchParams(question.parameters);
+    for (const step of path) parameters.append('path', step);
+    setExpanding((count) => count + 1);
+    askBytes(question.path, parameters, columnsType, controller.current?.signal)
+      .then((buffer) => {
+        if (sent.current.base === base) setParts((before) => [...before, { path, bytes: new Uint8Array(buffer) }]);
+      })
+      // What is on screen stays right; the hatched bar can be clicked again.
+      .catch(() => asked.current.delete(name))
+      .finally(() => setExpanding((count) => count - 1));
+  };
+
+  const error = bytes.error ?? failure;
+  return {
+    built: key === null || (bytes.error && !bytes.data) ? undefined : built,
+    error,
+    sandwichError: callers.error,
+    loading: bytes.loading || building,
+    slow: bytes.slow,
+    expanding: expanding > 0,
+    expand,
+  };
+}

@@ -1,0 +1,288 @@
+// The flame graph of the current state with all that belongs to it. Thin: what it knows is in the modules beside it.
+import { useComputed, useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { copyText, showFrameMenu } from '../parts/frame_menu';
+import { StepsBar } from '../parts/steps_bar';
+import { go, state } from '../state/store';
+import { formatCount, formatShare, formatValue } from '../text/format';
+import { clippedText } from '../text/safe';
+import { Crumbs } from './crumbs';
+import { DetailsLine } from './details';
+import type { Point } from './flame_canvas';
+import { useFlameCommands } from './flame_commands';
+import { useFlame } from './flame_data';
+import { FrameList } from './frame_list';
+import { type GraphHandle, GraphView } from './graph_view';
+import type { Hit } from './hit';
+import { goneNodes, type Info, infoOfHit, infoOfNode, wholeOf } from './info';
+import { resolvePath } from './labels';
+import { Legend } from './legend';
+import { type Seen, useSeen } from './look';
+import { canExpand } from './question';
+import { Sandwich } from './sandwich_view';
+import { heaviest } from './search';
+import { EmptyState, ErrorState, NothingChosen } from './states';
+import { type SearchHandle, Toolbar } from './toolbar';
+import { cutBelow, pathOf } from './tree';
+import './flame.css';
+
+let shownGraph: GraphHandle | null = null;
+
+// What is on screen, as an image; null when there is no flame graph.
+export function exportPng(): Promise<Blob | null> {
+  return shownGraph ? shownGraph.canvas.toBlob() : Promise.resolve(null);
+}
+
+function stepsTo(seen: Seen, node: number): string[] {
+  const { tree } = seen.graph;
+  return pathOf(tree, node).map((id) => seen.labels.step(tree.name[id]));
+}
+
+type Open = 'matches' | 'gone' | null;
+
+export function FlamePane({ compare }: { compare: boolean }) {
+  const current = state.value;
+  const data = useFlame(compare);
+  const main = useSeen(data.built?.main, current);
+  const callers = useSeen(data.built?.callers, current);
+  const callees = useSeen(data.built?.callees, current);
+  const inSandwich = current.sandwich !== '' && callers !== null && callees !== null;
+  const box = useRef<HTMLInputElement>(null);
+  const mainHandle = useRef<GraphHandle | null>(null);
+  const active = useRef<GraphHandle | null>(null);
+  const [open, setOpen] = useState<Open>(null);
+  const hover = useSignal<Info | null>(null);
+  const base = useSignal<Info | null>(null);
+  const info = useComputed(() => hover.value ?? base.value);
+  const spokenMatch = useSignal('');
+
+  const zoomPath = current.zoom;
+  const zoom = useMemo(
+    () => (main ? resolvePath(main.graph.tree, main.labels, zoomPath) : { node: 0, found: 0 }),
+    [main?.graph, zoomPath],
+  );
+  const cut = useMemo(() => (main ? cutBelow(main.graph.tree, 0) : { nodes: 0, weight: 0 }), [main?.graph]);
+  const gone = useMemo(() => (main ? goneNodes(main.graph) : []), [main?.graph]);
+
+  // What is cut at or below the place that one has zoomed to is asked for.
+  const expandable = canExpand(current, compare);
+  useEffect(() => {
+    if (!main || !expandable || zoomPath.length === 0) return;
+    const missing = zoom.found < zoomPath.length;
+    if (missing ? main.graph.tree.cutNodes[zoom.node] > 0 : cutBelow(main.graph.tree, zoom.node).nodes > 0) {
+      data.expand(zoomPath.slice(0, zoom.found));
+    }
+  }, [main?.graph, zoom, expandable]);
+
+  useEffect(() => {
+    base.value = main ? infoOfNode(main.graph, main.labels, zoom.node) : null;
+    hover.value = null;
+  }, [main, zoom]);
+  useEffect(() => {
+    if (!current.search) setOpen((was) => (was === 'matches' ? null : was));
+  }, [current.search]);
+  useEffect(() => {
+    shownGraph = inSandwich ? active.current : mainHandle.current;
+    return () => {
+      shownGraph = null;
+    };
+  });
+
+  const zoomTo = (node: number) => {
+    if (main) go({ zoom: stepsTo(main, node) });
+  };
+  const onCut = (node: number) => {
+    if (!main || !expandable) return;
+    data.expand(stepsTo(main, node));
+    zoomTo(node);
+  };
+  const onHover = (seen: Seen, hit: Hit | null) => {
+    hover.value = hit ? infoOfHit(seen.graph, seen.labels, hit) : null;
+  };
+  const onMenu = (seen: Seen, node: number, at: Point) => {
+    if (node <= 0 && seen === main) return;
+    const { tree } = seen.graph;
+    const name = tree.name[node];
+    showFrameMenu(
+      at,
+      {
+        name: seen.labels.step(name),
+        file: seen.labels.file(name),
+        line: tree.names.line[name],
+        binary: seen.labels.binary(name),
+      },
+      {
+        focus: seen === main ? [{ title: 'Zoom to this frame', key: 'Enter', run: () => zoomTo(node) }] : [],
+        copy: [{ title: 'Stack, from the root', run: () => copyText([...stepsTo(seen, node)].join('\n')) }],
+      },
+    );
+  };
+
+  // Matches, the heaviest first; sorted when somebody wants to see them.
+  const matches = useMemo(() => {
+    let list: Uint32Array | undefined;
+    return () => {
+      list ??= main?.found ? heaviest(main.graph, main.found) : new Uint32Array(0);
+      return list;
+    };
+  }, [main]);
+  const place = useRef(-1);
+  useEffect(() => {
+    place.current = -1;
+    spokenMatch.value = '';
+  }, [matches]);
+  const search: SearchHandle = {
+    next: (by) => {
+      const list = matches();
+      const handle = mainHandle.current;
+      if (list.length === 0 || !handle || inSandwich) return;
+      place.current = place.current < 0 && by < 0 ? list.length - 1 : (place.current + by + list.length) % list.length;
+      const node = list[place.current];
+      handle.focusNode(node);
+      hover.value = infoOfNode(main!.graph, main!.labels, node);
+      spokenMatch.value = `Match ${place.current + 1} of ${formatCount(main!.found!.count)}: ${hover.value.title}`;
+    },
+    list: () => setOpen((was) => (was === 'matches' ? null : 'matches')),
+  };
+
+  const canZoomOut = () => open !== null || zoomPath.length > 0 || current.sandwich !== '' || current.search !== '';
+  useFlameCommands({
+    box,
+    search,
+    compare,
+    active: () => active.current ?? mainHandle.current,
+    zoomIn: (handle, node) => {
+      if (handle === mainHandle.current) zoomTo(node);
+      else go({ sandwich: handle.seen.labels.step(handle.seen.graph.tree.name[node]) });
+    },
+    canZoomOut,
+    zoomOut: () => {
+      if (open !== null) setOpen(null);
+      else if (current.sandwich) go({ sandwich: '' });
+      else if (zoomPath.length > 0) go({ zoom: zoomPath.slice(0, -1) });
+      else if (current.search) go({ search: '', matching: false });
+      return true;
+    },
+    reset: () => {
+      go({ zoom: [], sandwich: '' });
+      mainHandle.current?.canvas.zoomTo(0, true);
+    },
+  });
+
+  if (!main) {
+    if (data.error) return <ErrorState error={data.error} />;
+    if (!data.loading) return <NothingChosen compare={compare} />;
+    return (
+      <section class="flame" aria-busy="true" aria-label="Flame graph">
+        {data.slow && (
+          <p class="flame-wait muted" role="status">
+            Loading the flame graph …
+          </p>
+        )}
+      </section>
+    );
+  }
+  const { tree } = main.graph;
+  const empty = main.graph.layout.width <= 0 && (tree.before?.total[0] ?? 0) <= 0;
+  const goneWeight = gone.reduce((sum, node) => sum + tree.before!.total[node], 0);
+  const setActive = (handle: GraphHandle | null) => {
+    active.current = handle;
+  };
+  return (
+    <section class="flame" aria-busy={data.loading} aria-label="Flame graph">
+      {(data.slow || data.expanding) && <div class="flame-progress" role="status" aria-label="Loading" />}
+      <Toolbar seen={main} compare={compare} box={box} search={search} />
+      <StepsBar />
+      <div class="hidden-text" role="status">
+        {spokenMatch}
+      </div>
+      {data.error && (
+        <p class="flame-stale" role="alert">
+          Not up to date: {clippedText(data.error.message, 200)}
+        </p>
+      )}
+      {current.sandwich !== '' && (
+        <p class="flame-sandwich-head">
+          <span class="muted">Callers and callees of</span> <b class="mono">{clippedText(current.sandwich, 120)}</b>
+          {!inSandwich && data.sandwichError && (
+            <span class="flame-bad">{clippedText(data.sandwichError.message, 160)}</span>
+          )}
+          <button type="button" onClick={() => go({ sandwich: '' })}>
+            Close sandwich
+          </button>
+        </p>
+      )}
+      {!inSandwich && <Crumbs seen={main} node={zoom.node} shorten={current.shorten} onZoom={zoomTo} />}
+      {empty ? (
+        <EmptyState />
+      ) : inSandwich ? (
+        <Sandwich callers={callers} callees={callees} onHover={onHover} onMenu={onMenu} onActive={setActive} />
+      ) : (
+        <GraphView
+          seen={main}
+          name="Flame graph"
+          prefix="flame-node"
+          flip={current.flip}
+          zoomed={zoom.node}
+          handle={mainHandle}
+          onHover={onHover}
+          onZoom={zoomTo}
+          onCut={onCut}
+          onMenu={onMenu}
+          onActive={() => setActive(mainHandle.current)}
+        />
+      )}
+      {!empty && <DetailsLine info={info} />}
+      {!empty && (
+        <div class="flame-foot">
+          <Legend seen={main} />
+          <div class="flame-badges">
+            {gone.length > 0 && (
+              <button type="button" aria-haspopup="dialog" onClick={() => setOpen(open === 'gone' ? null : 'gone')}>
+                <span class="flame-gone" aria-hidden="true" /> Only in baseline: {formatCount(gone.length)},{' '}
+                {formatValue(goneWeight, tree.header.unit)}
+              </button>
+            )}
+            {cut.nodes > 0 ? (
+              <span class="muted" title={expandable ? 'Zoom into a hatched bar to load what was cut there' : undefined}>
+                {formatCount(tree.count - 1)} of {formatCount(tree.count - 1 + cut.nodes)} nodes shown,{' '}
+                {formatShare(cut.weight, wholeOf(main.graph))} cut
+              </span>
+            ) : (
+              <span class="muted">{formatCount(tree.count - 1)} nodes</span>
+            )}
+          </div>
+        </div>
+      )}
+      {open === 'matches' && main.found && (
+        <FrameList
+          title={`${formatCount(main.found.count)} matches`}
+          seen={main}
+          nodes={matches()}
+          count={main.found.count}
+          shorten={current.shorten}
+          onChoose={(node) => {
+            setOpen(null);
+            zoomTo(node);
+          }}
+          onClose={() => setOpen(null)}
+        />
+      )}
+      {open === 'gone' && (
+        <FrameList
+          title="Only in baseline"
+          seen={main}
+          nodes={gone}
+          count={gone.length}
+          before
+          shorten={current.shorten}
+          onChoose={(node) => {
+            setOpen(null);
+            zoomTo(Math.max(0, tree.parent[node]));
+          }}
+          onClose={() => setOpen(null)}
+        />
+      )}
+    </section>
+  );
+}

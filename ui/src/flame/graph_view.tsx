@@ -1,0 +1,198 @@
+// One flame graph in the page: canvas, minimap, the twin for screen readers, and what pointer and keyboard do with it.
+import { useSignal, useSignalEffect } from '@preact/signals';
+import type { RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { hoveredFunction, selectedFunction } from '../state/selection';
+import { state } from '../state/store';
+import { FlameCanvas, type Point, rowHeight } from './flame_canvas';
+import type { Hit } from './hit';
+import { runText } from './info';
+import { currentPalette, lookOf, type Seen, useForcedColors } from './look';
+import { type MapHandle, MinimapView } from './minimap_view';
+import { Twin, twinId } from './twin';
+import { step, type Way } from './walk';
+
+export interface GraphHandle {
+  canvas: FlameCanvas;
+  element: HTMLElement;
+  target(): number; // what commands are about: under the pointer, else with the focus; -1 = nothing
+  move(way: Way): void;
+  focusNode(node: number): void; // and makes it visible
+  seen: Seen;
+}
+
+export interface GraphProps {
+  seen: Seen;
+  name: string; // for screen readers
+  prefix: string; // of ids
+  flip: boolean;
+  zoomed: number; // node that fills the width
+  half?: boolean; // of a pair
+  handle: RefObject<GraphHandle | null>;
+  onHover(seen: Seen, hit: Hit | null): void;
+  onZoom(node: number): void;
+  onCut(node: number): void;
+  onMenu(seen: Seen, node: number, at: Point): void;
+  onActive(): void; // pointer or focus is here
+}
+
+// A click on bars too narrow to see goes to what holds them, unless that is where one is.
+export function zoomTarget(seen: Seen, hit: Hit, zoomed: number): number {
+  if (hit.kind !== 'run') return hit.node;
+  const parent = seen.graph.tree.parent[hit.node];
+  return parent === zoomed || parent < 0 ? hit.node : parent;
+}
+
+export function GraphView(props: GraphProps) {
+  const { seen, prefix, flip, zoomed, handle } = props;
+  const current = state.value;
+  const host = useRef<HTMLDivElement>(null);
+  const tip = useRef<HTMLDivElement>(null);
+  const canvas = useRef<FlameCanvas | null>(null);
+  const map = useRef<MapHandle | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const hovered = useRef(-1);
+  const [focused, setFocused] = useState(0);
+  const [height, setHeight] = useState(0);
+  const hasFocus = useSignal(false);
+  const jumped = useSignal(false); // the ring stays where a search went, though the focus is in its box
+  const forced = useForcedColors();
+  const palette = currentPalette(forced);
+  const look = useMemo(
+    () => lookOf(seen, current, palette, forced, flip),
+    [seen, palette, forced, flip, current.isolate, current.shorten],
+  );
+
+  useLayoutEffect(() => {
+    const showTip = (hit: Hit | null, at: Point) => {
+      const box = tip.current;
+      if (!box) return;
+      const wanted = hit && hit.kind !== 'bar';
+      box.hidden = !wanted;
+      if (!wanted) return;
+      box.textContent = runText(latest.current.seen.graph, hit);
+      const { left, width, top } = host.current!.getBoundingClientRect();
+      box.style.left = `${Math.max(0, Math.min(at.x - left + 12, width - box.offsetWidth - 4))}px`;
+      box.style.top = `${at.y - top + 18}px`;
+    };
+    const flame = new FlameCanvas(host.current!, {
+      hover: (hit, at) => {
+        const { seen: now, onHover, onActive } = latest.current;
+        const node = hit?.kind === 'bar' ? hit.node : -1;
+        if (hit) onActive();
+        hovered.current = node;
+        const name = node > 0 ? now.graph.tree.name[node] : -1;
+        flame.setMarks({ hovered: node, occurrences: name >= 0 ? now.occurrences().of(name) : null });
+        hoveredFunction.value = name >= 0 ? now.labels.step(name) : null;
+        showTip(hit, at);
+        onHover(now, hit);
+      },
+      click: (hit) => {
+        const { seen: now, zoomed: where, onCut, onZoom } = latest.current;
+        showTip(null, { x: 0, y: 0 });
+        jumped.value = false;
+        if (hit.kind === 'cut') onCut(hit.node);
+        else {
+          const node = zoomTarget(now, hit, where);
+          setFocused(node);
+          selectedFunction.value = node > 0 ? now.labels.step(now.graph.tree.name[node]) : null;
+          onZoom(node);
+        }
+        host.current?.focus({ preventScroll: true });
+      },
+      menu: (hit, at) => {
+        setFocused(hit.node);
+        latest.current.onMenu(latest.current.seen, hit.node, at);
+      },
+      moved: () => map.current?.update(),
+    });
+    canvas.current = flame;
+    const sizes = new ResizeObserver(() => setHeight(host.current?.clientHeight ?? 0));
+    sizes.observe(host.current!);
+    return () => {
+      sizes.disconnect();
+      flame.dispose();
+      canvas.current = null;
+    };
+  }, []);
+
+  // The same graph moves to its new place, another one is there at once.
+  const shown = useRef<Seen['graph'] | null>(null);
+  useLayoutEffect(() => {
+    canvas.current?.setLook(look);
+  }, [look]);
+  useLayoutEffect(() => {
+    const isNew = shown.current !== seen.graph;
+    shown.current = seen.graph;
+    canvas.current?.zoomTo(zoomed, !isNew);
+    if (isNew) setFocused(zoomed);
+  }, [seen.graph, zoomed]);
+
+  const node = focused < seen.graph.tree.count ? focused : 0;
+  useEffect(() => {
+    canvas.current?.setMarks({ focused: hasFocus.value || jumped.value ? node : -1 });
+  }, [node, hasFocus.value, jumped.value, look]);
+
+  // A function that is pointed at in another view. No rendering: this follows the pointer.
+  useSignalEffect(() => {
+    const elsewhere = hoveredFunction.value;
+    if (hovered.current >= 0) return;
+    const now = latest.current.seen;
+    const names = elsewhere === null ? [] : now.labels.find(elsewhere);
+    canvas.current?.setMarks({ occurrences: names.length > 0 ? now.occurrences().of(names[0]) : null });
+  });
+
+  const focusNode = (to: number) => {
+    setFocused(to);
+    jumped.value = true;
+    canvas.current?.reveal(to);
+    selectedFunction.value = to > 0 ? seen.labels.step(seen.graph.tree.name[to]) : null;
+    props.onHover(seen, null);
+  };
+  useLayoutEffect(() => {
+    handle.current = {
+      canvas: canvas.current!,
+      element: host.current!,
+      target: () => (hovered.current >= 0 ? hovered.current : hasFocus.peek() || jumped.peek() ? node : -1),
+      move: (way) => focusNode(step(seen.graph, node, way)),
+      focusNode,
+      seen,
+    };
+  });
+
+  const tall = seen.graph.layout.levels * rowHeight;
+  return (
+    <div class={props.half ? 'flame-graph flame-half' : 'flame-graph'}>
+      <div
+        ref={host}
+        class="flame-host"
+        role="tree"
+        tabIndex={0}
+        aria-label={props.name}
+        aria-activedescendant={twinId(prefix, node)}
+        style={{ height: `${tall + 2}px` }}
+        onFocus={() => {
+          hasFocus.value = true;
+          props.onActive();
+        }}
+        onBlur={() => {
+          hasFocus.value = false;
+          jumped.value = false;
+        }}
+        onContextMenu={(event) => {
+          // By keyboard: by pointer the canvas has answered already.
+          if (event.defaultPrevented) return;
+          event.preventDefault();
+          props.onMenu(seen, node, canvas.current!.pointOf(node));
+        }}
+      >
+        <Twin seen={seen} node={node} prefix={prefix} shorten={current.shorten} />
+        <div ref={tip} class="flame-tip" hidden />
+      </div>
+      {height > 0 && tall > height + rowHeight && (
+        <MinimapView look={look} canvas={canvas} height={height} handle={map} />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+// What the colours mean. A click keeps the colour of one entry only, with Alt it hides what the entry stands for.
+import { binaryPattern, exactPattern } from '../parts/frame_menu';
+import type { ColorBy, Step } from '../state/state';
+import { addStep, go, state } from '../state/store';
+import { formatCount, formatShare } from '../text/format';
+import { escapeExpression } from '../text/match';
+import { clippedText, visibleText } from '../text/safe';
+import type { LegendEntry } from './coloring';
+import { wholeOf } from './info';
+import { currentPalette, type Seen, useForcedColors } from './look';
+
+// The step that hides an entry; undefined where the server knows no such thing.
+export function hideStep(by: ColorBy, key: string): Step | undefined {
+  if (key === '(none)') return undefined;
+  switch (by) {
+    case 'binary':
+      return { kind: 'hide', pattern: binaryPattern(key) };
+    case 'file':
+      return { kind: 'hide', pattern: exactPattern(key) };
+    case 'package':
+      return { kind: 'hide', pattern: `(^|[ <&*(])${escapeExpression(key).replace(/\\\./g, '[./]')}(::|\\.)` };
+    case 'kind':
+      return key === 'kernel' ? { kind: 'hide', pattern: '^\\[kernel|/vmlinux|\\.ko$' } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+export function Legend({ seen }: { seen: Seen }) {
+  const { color, isolate } = state.value;
+  const forced = useForcedColors();
+  const palette = currentPalette(forced);
+  const { coloring, graph } = seen;
+  const compare = graph.tree.before !== null;
+  const whole = wholeOf(graph);
+  const choose = (entry: LegendEntry, event: MouseEvent) => {
+    const hide = compare ? undefined : hideStep(color, entry.key);
+    if (event.altKey && hide) addStep(hide);
+    else go({ isolate: isolate === entry.key ? '' : entry.key });
+  };
+  const entries = coloring.legend.filter((entry) => compare || entry.weight > 0);
+  return (
+    <ul class="flame-legend" aria-label="Legend">
+      {entries.map((entry) => (
+        <li key={entry.key}>
+          <button
+            type="button"
+            aria-pressed={isolate === entry.key}
+            title={
+              compare
+                ? visibleText(`${entry.title}: click to keep only this colour`)
+                : visibleText(`${entry.title}: click to keep only this colour, Alt-click to hide`)
+            }
+            onClick={(event) => choose(entry, event)}
+          >
+            <span
+              class={entry.hatched ? 'flame-swatch flame-swatch-new' : 'flame-swatch'}
+              style={{ backgroundColor: palette.fills[entry.bucket] }}
+            />
+            <span class="flame-legend-name">{clippedText(entry.title, 32)}</span>
+            <span class="muted">{formatShare(entry.weight, whole)}</span>
+          </button>
+        </li>
+      ))}
+      {coloring.rest > 0 && <li class="muted flame-legend-rest">and {formatCount(coloring.rest)} more</li>}
+    </ul>
+  );
+}

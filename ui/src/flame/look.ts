@@ -1,0 +1,90 @@
+// All that a graph needs to be looked at, made of the graph and the state: names, colours, what a search found.
+import { signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { isDark } from '../app/theme';
+import type { State } from '../state/state';
+import { type Match, matchOf } from '../text/match';
+import { type Coloring, coloringOf } from './coloring';
+import { fadedStyle, matchStyle } from './draw';
+import type { Look } from './flame_canvas';
+import { lostBelow } from './info';
+import type { Graph } from './job';
+import { Labels, nodeLabel } from './labels';
+import { forcedPalette, type Palette, palettes } from './palette';
+import { type Found, Occurrences, search } from './search';
+
+export interface Seen {
+  graph: Graph;
+  labels: Labels;
+  coloring: Coloring;
+  match: Match;
+  found: Found | null;
+  occurrences(): Occurrences; // made when first asked for
+}
+
+export function useSeen(graph: Graph | null | undefined, state: State): Seen | null {
+  const labels = useMemo(() => (graph ? new Labels(graph.tree) : null), [graph]);
+  const coloring = useMemo(
+    () => (graph && labels ? coloringOf(state.color, graph.tree, labels) : null),
+    [graph, labels, state.color],
+  );
+  const match = useMemo(() => matchOf(state.search), [state.search]);
+  const found = useMemo(
+    () => (graph && labels && !match.empty && !match.error ? search(graph, labels, match.test) : null),
+    [graph, labels, match],
+  );
+  const occurrences = useMemo(() => {
+    let made: Occurrences | undefined;
+    return () => {
+      made ??= new Occurrences(graph!);
+      return made;
+    };
+  }, [graph]);
+  return useMemo(
+    () => (graph && labels && coloring ? { graph, labels, coloring, match, found, occurrences } : null),
+    [graph, labels, coloring, match, found, occurrences],
+  );
+}
+
+const forced = signal(false);
+
+export function useForcedColors(): boolean {
+  useEffect(() => {
+    const query = matchMedia('(forced-colors: active)');
+    const update = () => {
+      forced.value = query.matches;
+    };
+    update();
+    query.addEventListener('change', update);
+    return () => query.removeEventListener('change', update);
+  }, []);
+  return forced.value;
+}
+
+export function currentPalette(isForced: boolean): Palette {
+  if (isForced) return forcedPalette();
+  return isDark() ? palettes.dark : palettes.light;
+}
+
+export function lookOf(seen: Seen, state: State, palette: Palette, isForced: boolean, flip: boolean): Look {
+  const { graph, labels, coloring, found } = seen;
+  const { tree } = graph;
+  const { isolate, shorten } = state;
+  const style = (node: number): number => {
+    if (found) return found.names[tree.name[node]] ? matchStyle : fadedStyle + coloring.bucket(node);
+    if (isolate && coloring.key(node) !== isolate) return fadedStyle + coloring.bucket(node);
+    return coloring.bucket(node);
+  };
+  const before = tree.before?.total;
+  return {
+    graph,
+    palette,
+    flip,
+    forced: isForced,
+    style,
+    label: (node) => nodeLabel(tree, labels, node, shorten),
+    matches: found?.places ?? null,
+    isNew: before ? (node) => before[node] <= 0 : null,
+    lost: before ? (node) => lostBelow(graph, node) > 0 : null,
+  };
+}

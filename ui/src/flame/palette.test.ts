@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { changeStep, coloringOf, spreadBuckets } from './coloring';
+import { Labels } from './labels';
+import { bucketCount, categoryCount, changesAt, contrast, palettes, rgbOf } from './palette';
+import { graphOf } from './testing/scenes';
+
+describe.each(['light', 'dark'] as const)('the %s palette', (theme) => {
+  const palette = palettes[theme];
+  it('has text that can be read on every colour', () => {
+    expect(palette.fills).toHaveLength(bucketCount);
+    for (const fill of palette.fills) expect(contrast(rgbOf(fill), rgbOf(palette.ink))).toBeGreaterThanOrEqual(4.5);
+    for (const fill of palette.faded)
+      expect(contrast(rgbOf(fill), rgbOf(palette.fadedInk))).toBeGreaterThanOrEqual(4.5);
+    expect(contrast(rgbOf(palette.match.fill), rgbOf(palette.match.ink))).toBeGreaterThanOrEqual(4.5);
+  });
+  it('has marks that stand out from the ground', () => {
+    for (const mark of [palette.line, palette.focus, palette.hover, palette.less]) {
+      expect(contrast(rgbOf(mark), rgbOf(palette.ground))).toBeGreaterThanOrEqual(3);
+    }
+  });
+  it('has no two colours alike among the categories', () => {
+    expect(new Set(palette.fills.slice(0, categoryCount)).size).toBe(categoryCount);
+  });
+  it('shows more as red and less as blue', () => {
+    const [red, , blue] = rgbOf(palette.fills[changesAt + 8]);
+    expect(red).toBeGreaterThan(blue);
+    const [lessRed, , lessBlue] = rgbOf(palette.fills[changesAt]);
+    expect(lessBlue).toBeGreaterThan(lessRed);
+  });
+});
+
+describe('colours of changes', () => {
+  it('grow with the change, alike in both directions', () => {
+    expect([1, 1.01, 1.05, 1.2, 1.5, 2, 100].map((after) => changeStep(1, after))).toEqual([0, 0, 1, 2, 3, 4, 4]);
+    for (const after of [1.05, 1.2, 1.5, 2, 7]) expect(changeStep(after, 1)).toBe(-changeStep(1, after));
+    expect([changeStep(0, 1), changeStep(1, 0), changeStep(0, 0)]).toEqual([4, -4, 0]);
+  });
+  it('have a legend whose weights are all of the graph', () => {
+    const { tree } = graphOf({ nodes: 600, baseline: true, seed: 2 });
+    const coloring = coloringOf('binary', tree, new Labels(tree));
+    expect(coloring.legend.reduce((sum, entry) => sum + entry.weight, 0)).toBe(tree.after.total[0]);
+  });
+});
+
+describe('colours of categories', () => {
+  it('are told apart as long as there are colours, and stay when others come', () => {
+    const keys = Array.from({ length: categoryCount }, (_, i) => `lib${i}.so`);
+    expect(new Set(spreadBuckets(keys).values()).size).toBe(categoryCount);
+    expect(spreadBuckets(keys.slice(0, 3)).get(keys[0])).toBe(spreadBuckets(keys).get(keys[0]));
+  });
+  it.each(['binary', 'kind', 'package', 'file'] as const)('by %s have a legend for every colour that is used', (by) => {
+    const { tree } = graphOf({ nodes: 600, seed: 2 });
+    const coloring = coloringOf(by, tree, new Labels(tree));
+    const known = new Set(coloring.legend.map(({ key }) => key));
+    expect(coloring.legend.length).toBeGreaterThan(0);
+    if (coloring.rest === 0)
+      for (let i = 1; i < tree.count; i++) if (tree.after.self[i] > 0) expect(known.has(coloring.key(i))).toBe(true);
+  });
+});

@@ -65,15 +65,16 @@ function byCategory(by: ColorBy, tree: Tree, labels: Labels): Coloring {
     nameKeys[name] = keyOf(name);
     sums.set(nameKeys[name], (sums.get(nameKeys[name]) ?? 0) + weights[name]);
   }
-  // The root has no name; it must not make an entry of its own.
   const sorted = [...sums].filter(([, weight]) => weight > 0).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   const buckets = spreadBuckets(sorted.map(([key]) => key));
   const ofName = new Uint8Array(labels.count);
   for (let name = 0; name < labels.count; name++) {
     ofName[name] = buckets.get(nameKeys[name]) ?? hashText(nameKeys[name]) % categoryCount;
   }
+  // The root of everything is of no category.
+  const plain = labels.text(tree.name[0]) === '' && labels.file(tree.name[0]) === '';
   return {
-    bucket: (node) => ofName[tree.name[node]],
+    bucket: (node) => (node === 0 && plain ? changesAt + 4 : ofName[tree.name[node]]),
     key: (node) => nameKeys[tree.name[node]],
     legend: sorted
       .slice(0, legendSize)
@@ -139,7 +140,7 @@ function byChange(tree: Tree): Coloring {
   const step = (node: number) => changeStep(before[node], after[node]);
   const isNew = (node: number) => before[node] <= 0 && after[node] > 0;
   const weights = new Float64Array(10);
-  for (let i = 1; i < tree.count; i++) weights[isNew(i) ? 9 : step(i) + 4] += tree.after.self[i];
+  for (let i = 0; i < tree.count; i++) weights[isNew(i) ? 9 : step(i) + 4] += tree.after.self[i];
   const legend: LegendEntry[] = changeTitles.map(([change, title]) => ({
     key: String(change),
     title,

@@ -1,4 +1,4 @@
-// Where one has zoomed to: the frames above, each a way back.
+// Where one has zoomed to: the frames above, each a way back. Always there, so that nothing below it jumps.
 import { clippedText } from '../text/safe';
 import { nodeLabel } from './labels';
 import type { Seen } from './look';
@@ -17,7 +17,6 @@ export function Crumbs({
   shorten: boolean;
   onZoom(node: number): void;
 }) {
-  if (node === 0) return null;
   const { tree } = seen.graph;
   const path = [0, ...pathOf(tree, node)];
   // The ends of a deep path say the most.

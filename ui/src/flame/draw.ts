@@ -59,20 +59,18 @@ export function fitLabel(text: string, cells: number): string {
   if (cells < 1) return '';
   if (text.length <= cells && cellsOf(text) <= cells) return text;
   const at = Math.max(text.lastIndexOf('::') + 2, text.lastIndexOf('.') + 1);
-  if (at >= 2 && at < text.length) {
-    const last = text.slice(at);
-    if (last.length >= 3 && cellsOf(last) <= cells) return last;
-  }
+  const last = at >= 2 && text.length - at >= 3 ? text.slice(at) : text;
+  if (cellsOf(last) <= cells) return last;
   if (cells < 3) return '';
   let used = 1;
   let end = 0;
-  while (end < text.length) {
-    const width = text.charCodeAt(end) >= 0x1100 ? 2 : 1;
+  while (end < last.length) {
+    const width = last.charCodeAt(end) >= 0x1100 ? 2 : 1;
     if (used + width > cells) break;
     used += width;
     end++;
   }
-  return `${text.slice(0, end)}…`;
+  return `${last.slice(0, end)}…`;
 }
 
 // The first place of `places` that is `value` or more.
@@ -292,7 +290,8 @@ export function drawMarks(context: Context, scene: Scene, marks: Marks) {
   };
   if (marks.hovered >= 0) ring(marks.hovered, palette.hover, line);
   if (marks.focused >= 0) {
-    ring(marks.focused, palette.ground, 5 * ratio);
-    ring(marks.focused, palette.focus, 3 * ratio);
+    // A line of the ground within it parts the ring from bars of its own colour.
+    ring(marks.focused, palette.ground, 3 * ratio);
+    ring(marks.focused, palette.focus, 2 * ratio);
   }
 }

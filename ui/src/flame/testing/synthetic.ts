@@ -84,34 +84,51 @@ export function syntheticRows(options: Synthetic): { names: NameRow[]; nodes: No
   const pick = (below: number) => Math.floor(next() * below);
   const names = makeNames(options.names ?? Math.max(16, Math.min(20_000, Math.floor(options.nodes / 5))), pick);
   const most = options.depth ?? 40;
-  const nodes: NodeRow[] = [{ parent: -1, name: 0, self: 0 }];
-  const stack = [0];
-  while (nodes.length < options.nodes) {
-    // Depths wander: up by a few levels, then down again.
-    if (stack.length > 1 && (stack.length >= most || next() < 0.48)) {
-      for (let up = 1 + pick(Math.min(6, stack.length - 1)); up > 0 && stack.length > 1; up--) stack.pop();
-    }
-    const parent = stack[stack.length - 1];
-    const name = next() < 0.03 && parent > 0 ? nodes[parent].name : 1 + pick(names.length - 1);
-    const heavy = next() ** 6;
-    const self = next() < 0.6 ? Math.floor(heavy * 4e9) + 1_000_000 : 0;
+  const nodes: NodeRow[] = [];
+  const add = (parent: number, name: number, self: number): number => {
     const node: NodeRow = { parent, name, self };
-    if (options.cut && next() < 0.03) {
+    if (parent >= 0 && options.cut && next() < 0.03) {
       node.cutNodes = 1 + pick(40);
-      node.cut = 1_000_000 * (1 + pick(30));
+      node.cut = Math.ceil(self * 0.02) + 1 + pick(1000);
     }
     if (options.baseline) {
       const change = next();
       node.selfBefore = change < 0.05 ? 0 : Math.floor(self * (0.6 + change * 0.7));
-      if (change > 0.97) {
-        node.selfBefore = self + 5_000_000;
-        node.self = 0;
-      }
       node.cutBefore = node.cut ?? 0;
+      if (change > 0.97) {
+        node.selfBefore = self;
+        node.self = 0;
+        node.cut = 0;
+        node.cutNodes = 0;
+      }
     }
-    stack.push(nodes.length);
-    nodes.push(node);
-  }
+    return nodes.push(node) - 1;
+  };
+  // Both nodes and weight are split among the children, most of them going to few: long towers, and crowds of thin ones.
+  const grow = (parent: number, name: number, budget: number, weight: number, depth: number) => {
+    const rest = budget - 1;
+    if (rest <= 0) {
+      add(parent, name, weight);
+      return;
+    }
+    const self = Math.floor(weight * next() ** 4 * 0.5);
+    const node = add(parent, name, self);
+    const mostChildren = depth >= most - 1 ? rest : depth < 4 ? 3 : 7;
+    const count = Math.min(rest, depth >= most - 1 ? rest : 1 + pick(mostChildren));
+    const shares = Array.from({ length: count }, () => next() ** 4 + 1e-4);
+    const sum = shares.reduce((a, b) => a + b, 0);
+    let spare = rest - count;
+    let left = weight - self;
+    shares.forEach((share, i) => {
+      const part = i === count - 1 ? left : Math.floor(((weight - self) * share) / sum);
+      const more = i === count - 1 ? spare : Math.min(spare, Math.floor(((rest - count) * share) / sum));
+      spare -= more;
+      left -= part;
+      const own = next() < 0.03 && name > 0 ? name : 1 + pick(names.length - 1);
+      grow(node, own, 1 + more, Math.max(1, part), depth + 1);
+    });
+  };
+  grow(-1, 0, options.nodes, 1e12, 0);
   return { names, nodes };
 }
 

@@ -46,6 +46,9 @@ export function setToken(value: string) {
 // Whether the last request reached the server.
 export const online = signal(true);
 
+// What the last refusal was about: the frame then asks for a token.
+export const refused = signal<'token' | null>(null);
+
 const kinds: Record<number, ErrorKind> = {
   400: 'bad',
   401: 'token',
@@ -99,7 +102,10 @@ export async function call(path: string, parameters: URLSearchParams, options: C
     throw new ApiError('gone', 'the server does not answer', 'is it running? This page tries again by itself');
   }
   online.value = true;
-  if (!response.ok) throw await errorOf(response);
+  if (!response.ok) {
+    if (response.status === 401) refused.value = 'token';
+    throw await errorOf(response);
+  }
   return response;
 }
 

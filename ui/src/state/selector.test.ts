@@ -14,6 +14,11 @@ describe('selectors', () => {
     expect(formatSelector(parseSelector(text))).toBe(text);
   });
 
+  it('may have other quotes', () => {
+    const values = parseSelector("cpu{a='it\\'s', b=~`\\d+`}").matchers.map((matcher) => matcher.value);
+    expect(values).toEqual(["it's", '\\d+']);
+  });
+
   it('are read as far as they go', () => {
     expect(parseSelector('cpu{a="b", c').matchers).toHaveLength(1);
     expect(parseSelector('cpu')).toEqual({ type: 'cpu', matchers: [] });

@@ -11,7 +11,8 @@ export interface Selector {
   matchers: Matcher[];
 }
 
-const token = /\s*([A-Za-z_][\w.]*)\s*(=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"\s*,?/y;
+// The server takes three kinds of quotes; what is written back has double ones.
+const token = /\s*([A-Za-z_][\w.]*)\s*(=~|!~|!=|=)\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`([^`]*)`)\s*,?/sy;
 
 export function parseSelector(text: string): Selector {
   const brace = text.indexOf('{');
@@ -19,7 +20,8 @@ export function parseSelector(text: string): Selector {
   const matchers: Matcher[] = [];
   token.lastIndex = brace + 1;
   for (let found = token.exec(text); found; found = token.exec(text)) {
-    matchers.push({ name: found[1], operator: found[2] as Operator, value: unquote(found[3]) });
+    const value = found[5] ?? unquote(found[3] ?? found[4]);
+    matchers.push({ name: found[1], operator: found[2] as Operator, value });
   }
   return { type: text.slice(0, brace).trim(), matchers };
 }

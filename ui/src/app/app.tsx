@@ -1,86 +1,213 @@
 // The frame around every view: where one is, where one can go, and what is wrong with the connection.
 import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { online } from '../api/client';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError, online } from '../api/client';
+import { refreshCount, refreshNow } from '../api/refresh';
+import { showMenu } from '../parts/menu';
+import { MenuHost } from '../parts/menu_host';
+import { ErrorNotice, Waiting } from '../parts/notice';
+import { ToastHost } from '../parts/toast';
 import type { View } from '../state/state';
 import { go, linkTo, state } from '../state/store';
-import { chooseTheme, isDark } from './theme';
+import { busy, dragging } from '../views/files/drop';
+import { useCommands } from './commands';
+import { DialogHost } from './dialog_host';
+import { showDialog } from './dialogs';
+import { loadServerConfig } from './server_config';
+import { ShareButton } from './share';
+import { shellCommands } from './shell_commands';
+import { chooseTheme, type ThemeChoice, themeChoice } from './theme';
 import { firstView, viewLoaders, viewTitles } from './views';
+import './shell.css';
 
 const inMenu: View[] = ['services', 'explore', 'diff', 'heatmap', 'targets'];
 const loaded = new Map<View, ComponentType>([['services', firstView]]);
 
-function useView(view: View): ComponentType | undefined {
+function useView(view: View): { Current?: ComponentType; failed: boolean } {
   const [, setCount] = useState(0);
+  const failed = useRef<View | null>(null);
+  // A view that could not be loaded is tried again with everything else.
+  const attempt = refreshCount.value;
   useEffect(() => {
     if (view === 'services' || loaded.has(view)) return;
-    viewLoaders[view]().then((component) => {
-      loaded.set(view, component);
-      setCount((count) => count + 1);
-    });
-  }, [view]);
-  return loaded.get(view);
+    const done = () => setCount((count) => count + 1);
+    viewLoaders[view]().then(
+      (component) => {
+        loaded.set(view, component);
+        failed.current = null;
+        done();
+      },
+      () => {
+        failed.current = view;
+        online.value = false;
+        done();
+      },
+    );
+  }, [view, failed.current ? attempt : 0]);
+  return { Current: loaded.get(view), failed: failed.current === view };
+}
+
+const plainClick = (event: MouseEvent) => !event.metaKey && !event.ctrlKey && !event.shiftKey && event.button === 0;
+
+function ViewLink({ view, children, ...rest }: { view: View; children: preact.ComponentChildren; class?: string }) {
+  const current = state.value.view === view;
+  return (
+    <a
+      {...rest}
+      href={linkTo({ view })}
+      aria-current={current && !rest.class ? 'page' : undefined}
+      onClick={(event) => {
+        if (!plainClick(event)) return;
+        event.preventDefault();
+        go({ view });
+      }}
+    >
+      {children}
+    </a>
+  );
 }
 
 function Navigation() {
-  const current = state.value.view;
   return (
     <nav aria-label="Views">
       {inMenu.map((view) => (
-        <a
-          key={view}
-          href={linkTo({ view })}
-          aria-current={view === current ? 'page' : undefined}
-          onClick={(event) => {
-            if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-            event.preventDefault();
-            go({ view });
-          }}
-        >
+        <ViewLink key={view} view={view}>
           {viewTitles[view]}
-        </a>
+        </ViewLink>
       ))}
     </nav>
   );
 }
 
+const themes: [ThemeChoice, string][] = [
+  ['system', 'As the system'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+];
+
 function ThemeButton() {
-  const dark = isDark();
+  const button = useRef<HTMLButtonElement>(null);
+  const choice = themeChoice.value;
   return (
-    <button type="button" class="quiet" aria-pressed={dark} onClick={() => chooseTheme(dark ? 'light' : 'dark')}>
-      Dark
+    <button
+      ref={button}
+      type="button"
+      class="quiet shell-icon"
+      aria-haspopup="menu"
+      aria-label="Light or dark"
+      title="Light or dark"
+      onClick={() => {
+        const { right, bottom } = button.current!.getBoundingClientRect();
+        showMenu({
+          x: right - 200,
+          y: bottom + 4,
+          label: 'Light or dark',
+          restore: button.current!,
+          groups: [
+            {
+              items: themes.map(([theme, title]) => ({
+                title,
+                checked: theme === choice,
+                run: () => chooseTheme(theme),
+              })),
+            },
+          ],
+        });
+      }}
+    >
+      <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+        <circle cx="8" cy="8" r="6.2" fill="none" stroke="currentColor" stroke-width="1.6" />
+        <path d="M8 1.8a6.2 6.2 0 0 1 0 12.4z" fill="currentColor" />
+      </svg>
     </button>
+  );
+}
+
+function Banner() {
+  if (online.value) return null;
+  return (
+    <div class="banner row spread" role="alert">
+      <span>
+        <strong>The server does not answer.</strong> What you see may be old; nothing you set is lost. Trying again
+        every few seconds.
+      </span>
+      <button type="button" onClick={refreshNow}>
+        Try now
+      </button>
+    </div>
+  );
+}
+
+function DropHint() {
+  if (!dragging.value && !busy.value) return null;
+  return (
+    <div class="shell-drop" role="status">
+      <div>{busy.value ? 'Reading …' : 'Drop a profile to look at it, or two to compare them'}</div>
+    </div>
   );
 }
 
 export function App() {
   const { view } = state.value;
-  const Current = useView(view);
+  const { Current, failed } = useView(view);
+  const connected = online.value;
+  useCommands(shellCommands(inMenu));
   useEffect(() => {
     document.title = `${viewTitles[view]} · Vesta`;
   }, [view]);
+  useEffect(() => {
+    if (connected) loadServerConfig();
+  }, [connected]);
   return (
     <>
       <a class="skip" href="#main">
         Skip to content
       </a>
       <header class="top">
-        <a class="brand" href={linkTo({ view: 'services' })}>
+        <ViewLink view="services" class="brand">
+          <svg viewBox="0 0 32 32" width="20" height="20" aria-hidden="true">
+            <rect x="3" y="4" width="26" height="6" rx="1.5" fill="#f2b950" />
+            <rect x="3" y="13" width="17" height="6" rx="1.5" fill="#ee8a43" />
+            <rect x="3" y="22" width="9" height="6" rx="1.5" fill="#dd5138" />
+          </svg>
           Vesta
-        </a>
+        </ViewLink>
         <Navigation />
         <div class="tools">
+          <button type="button" onClick={() => showDialog('files')}>
+            Open file
+          </button>
+          <ShareButton />
+          <button
+            type="button"
+            class="quiet shell-search"
+            aria-label="Find a command"
+            onClick={() => showDialog('palette')}
+          >
+            <kbd>Ctrl+K</kbd>
+          </button>
+          <button
+            type="button"
+            class="quiet shell-icon"
+            aria-label="Keys and commands"
+            title="Keys and commands"
+            onClick={() => showDialog('help')}
+          >
+            ?
+          </button>
           <ThemeButton />
         </div>
       </header>
-      {!online.value && (
-        <div class="banner" role="status">
-          The server does not answer. What you see may be old; trying again.
-        </div>
-      )}
+      <Banner />
       <main id="main" tabIndex={-1}>
         {Current && <Current />}
+        {!Current && failed && <ErrorNotice error={new ApiError('gone', 'the server does not answer')} />}
+        {!Current && !failed && <Waiting slow={false} />}
       </main>
+      <MenuHost />
+      <DialogHost />
+      <ToastHost />
+      <DropHint />
     </>
   );
 }

@@ -39,6 +39,7 @@ export function Popover({ label, description, open, onToggle, children, class: c
   }, [open]);
 
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Esc closes from anywhere inside
     <div
       ref={box}
       class={`popover ${className}`}

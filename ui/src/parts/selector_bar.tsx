@@ -147,11 +147,10 @@ export function SelectorBar({ source, onChange, label }: Props) {
               <span style={{ left: `calc(${offsetOfColumn(text, error.column)}ch - ${scroll}px)` }} />
             </div>
           )}
-          <ul id={`${id}-list`} class="selector-list" role="listbox" aria-label="Suggestions" hidden={!open}>
+          <div id={`${id}-list`} class="selector-list" role="listbox" aria-label="Suggestions" hidden={!open}>
             {suggestions.map((suggestion, index) => (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys
               // biome-ignore lint/a11y/useFocusableInteractive: aria-activedescendant stands for the focus
-              <li
+              <div
                 key={suggestion.label}
                 id={`${id}-${index}`}
                 role="option"
@@ -164,9 +163,9 @@ export function SelectorBar({ source, onChange, label }: Props) {
               >
                 <span class="mono">{visibleText(suggestion.label)}</span>
                 {suggestion.detail && <span class="muted">{suggestion.detail}</span>}
-              </li>
+              </div>
             ))}
-          </ul>
+          </div>
         </div>
         {changed && (
           <>
@@ -190,7 +189,6 @@ export function SelectorBar({ source, onChange, label }: Props) {
           {parsed.matchers.map((matcher, index) => {
             const name = `${visibleText(matcher.name)} ${words[matcher.operator]} ${visibleText(matcher.value)}`;
             return (
-              // biome-ignore lint/suspicious/noArrayIndexKey: equal matchers may stand twice
               <li key={index} class="selector-chip">
                 <span class="muted">{visibleText(matcher.name)}</span>
                 <button

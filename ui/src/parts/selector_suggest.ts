@@ -28,14 +28,14 @@ const isExpression = (operator: string) => operator.endsWith('~');
 
 // The part of a value that is being typed: in an expression, what is after the last "|".
 export function typedPart(place: Extract<Place, { kind: 'value' }>): string {
-  if (!isExpression(place.operator)) return unescape(place.typed);
-  return unescapeExpression(unescape(place.typed.slice(place.typed.lastIndexOf('|') + 1)));
+  if (!isExpression(place.operator)) return plain(place.typed);
+  return plainExpression(plain(place.typed.slice(place.typed.lastIndexOf('|') + 1)));
 }
 
-const unescape = (text: string) => text.replace(/\\(.)/gs, '$1');
-const escape = (text: string) => text.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n');
-const unescapeExpression = (text: string) => text.replace(/\\(.)/gs, '$1');
-const escapeExpression = (text: string) => text.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&');
+const plain = (text: string) => text.replace(/\\(.)/gs, '$1');
+const quoted = (text: string) => text.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n');
+const plainExpression = (text: string) => text.replace(/\\(.)/gs, '$1');
+const quoteExpression = (text: string) => text.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&');
 
 // Those that start so first, then those that have it inside.
 export function narrow<T>(list: readonly T[], typed: string, textOf: (entry: T) => string): T[] {
@@ -101,7 +101,7 @@ export function suggestValues(
   const kept = expression ? place.typed.slice(0, place.typed.lastIndexOf('|') + 1) : '';
   return narrow(values, typedPart(place), (value) => value).map((value) => ({
     label: value,
-    ...replaced(text, place, `"${kept}${escape(expression ? escapeExpression(value) : value)}"`),
+    ...replaced(text, place, `"${kept}${quoted(expression ? quoteExpression(value) : value)}"`),
   }));
 }
 

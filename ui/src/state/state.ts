@@ -70,6 +70,8 @@ export interface State {
   change: ChangeFilter;
   heatmap: HeatmapKind;
   servicesFilter: string;
+  servicesType: string; // the only type shown in the list of services; empty = all
+  servicesSort: string; // its column, '-' before it for descending: "-rate"
   sourceFile: string; // of the source view
   sourceLine: number;
 }
@@ -107,6 +109,8 @@ export const defaultState: State = {
   change: 'all',
   heatmap: 'value',
   servicesFilter: '',
+  servicesType: '',
+  servicesSort: '-rate',
   sourceFile: '',
   sourceLine: 0,
 };

@@ -80,6 +80,8 @@ function anyState(seed: number): State {
     change: pick('all', 'new', 'removed', 'changed', 'significant'),
     heatmap: pick('value', 'offset'),
     servicesFilter: text(),
+    servicesType: text(),
+    servicesSort: pick('-rate', 'name', text()),
     sourceFile: text(),
     sourceLine: below(100_000),
   };

@@ -47,6 +47,8 @@ const fields: Fields = {
   change: ['change', word('all', 'new', 'removed', 'changed', 'significant')],
   heatmap: ['heatmap', word('value', 'offset')],
   servicesFilter: ['filter', text],
+  servicesType: ['type', text],
+  servicesSort: ['services_sort', text],
   sourceFile: ['source', text],
   sourceLine: ['line', count],
 };

@@ -1,3 +1,105 @@
+// One selection, seen over time and as stacks.
+import { useEffect } from 'preact/hooks';
+import { useAnswer } from '../../api/answer';
+import { askJson } from '../../api/client';
+import { sampleParameters, sourceParameters } from '../../api/parameters';
+import { FirstRun } from '../../app/first_run';
+import { serverConfig } from '../../app/server_config';
+import { compare, setBaseline } from '../../app/shell_commands';
+import { EmptyNotice, ErrorNotice, Waiting } from '../../parts/notice';
+import { RangePicker } from '../../parts/range_picker';
+import { SelectorBar } from '../../parts/selector_bar';
+import { listTypes } from '../../parts/selector_lists';
+import { type TypeEntry, typeEntries } from '../../parts/selector_suggest';
+import { parseSelector, withType } from '../../state/selector';
+import { amend, go, goSource, state } from '../../state/store';
+import { visibleText } from '../../text/safe';
+import { FileBar } from '../files/file_bar';
+import { type Coverage, CoverageLine } from './coverage_line';
+import { PaneSwitch, Panes } from './panes';
+import { SampleFilters } from './sample_filters';
+import { SeriesPanel } from './series_panel';
+import './explore.css';
+
+// Errors that every part of the page would say again: said once instead.
+const ofAll = new Set(['bad', 'token', 'forbidden', 'nothing', 'gone']);
+
 export function ExploreView() {
-  return <h1>Explore</h1>;
+  const { source } = state.value;
+  const types = useAnswer(`types ${source.from} ${source.to} ${source.file}`, async () =>
+    typeEntries(await listTypes(source)),
+  );
+  const first = types.data?.[0]?.word;
+  // Nothing chosen yet: the type that most people want.
+  useEffect(() => {
+    if (!source.query && first) amend({ source: { ...state.value.source, query: `${first}{}` } });
+  }, [source.query, first]);
+
+  const parameters = sampleParameters(state.value, sourceParameters(source));
+  const coverage = useAnswer(source.query ? `coverage ${parameters}` : null, (signal) =>
+    askJson<Coverage>('coverage', parameters, signal),
+  );
+  const failed = coverage.error && !coverage.data && ofAll.has(coverage.error.kind) ? coverage.error : undefined;
+  const empty = coverage.data?.profiles === 0;
+
+  if (serverConfig.value.empty && !source.file) return <FirstRun />;
+  return (
+    <div class="explore">
+      <h1 class="hidden-text">Explore</h1>
+      {source.file && <FileBar />}
+      <div class="explore-head">
+        <SelectorBar source={source} onChange={(next) => go({ source: next, zoom: [] })} label="Selector" />
+        {!source.file && <RangePicker source={source} onChange={(next) => go({ source: next })} label="Range" />}
+      </div>
+      <div class="row explore-second">
+        <TypeSelect types={types.data ?? []} />
+        <button type="button" title="Compare other data with this (b)" onClick={setBaseline}>
+          Set as baseline
+        </button>
+        <button type="button" title="With the baseline, or the time before (Shift+C)" onClick={compare}>
+          Compare
+        </button>
+        <SampleFilters />
+      </div>
+      {!failed && !empty && <SeriesPanel />}
+      {failed && <ErrorNotice error={failed} />}
+      {empty && <EmptyNotice source={source} />}
+      {!failed && !empty && source.query && (
+        <>
+          <div class="row explore-pane-head">
+            <PaneSwitch />
+            <CoverageLine answer={coverage} />
+          </div>
+          <Panes compare={false} />
+        </>
+      )}
+      {!source.query && types.error && <ErrorNotice error={types.error} />}
+      {!source.query &&
+        !types.error &&
+        (types.data?.length === 0 ? <EmptyNotice source={source} /> : <Waiting slow={types.slow} />)}
+    </div>
+  );
+}
+
+function TypeSelect({ types }: { types: TypeEntry[] }) {
+  const { query } = state.value.source;
+  const { type } = parseSelector(query);
+  const known = types.some(({ word }) => word === type);
+  return (
+    <label class="row">
+      <span class="muted">Type</span>
+      <select
+        class="explore-type"
+        value={type}
+        onChange={(event) => goSource({ query: withType(query, event.currentTarget.value) })}
+      >
+        {!known && <option value={type}>{visibleText(type) || 'any'}</option>}
+        {types.map(({ word, detail }) => (
+          <option key={word} value={word}>
+            {visibleText(detail ? `${word} (${detail})` : word)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
 }

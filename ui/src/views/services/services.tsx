@@ -1,3 +1,308 @@
+// Where one arrives: every service with what it uses now, against the time before, largest first.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useAnswer } from '../../api/answer';
+import { askJson } from '../../api/client';
+import { useCommands } from '../../app/commands';
+import { FirstRun } from '../../app/first_run';
+import { serverConfig } from '../../app/server_config';
+import { EmptyNotice, ErrorNotice, Notice, Waiting } from '../../parts/notice';
+import { RangePicker } from '../../parts/range_picker';
+import { sparklinePath } from '../../parts/sparkline';
+import { useWindowed } from '../../parts/windowed';
+import { formatSelector } from '../../state/selector';
+import type { State } from '../../state/state';
+import { amend, go, linkTo, state } from '../../state/store';
+import { formatAgo, formatCount, formatRate, formatRelative, formatTime, formatValue } from '../../text/format';
+import { visibleText } from '../../text/safe';
+import {
+  type Column,
+  changeOf,
+  filterRows,
+  fleetOf,
+  nextSort,
+  readSort,
+  type ServiceRow,
+  type ServicesAnswer,
+  sortRows,
+  typesOf,
+} from './rows';
+import './services.css';
+
+const rowHeight = 34;
+const titles: [Column | null, string][] = [
+  ['name', 'Service'],
+  ['type', 'Type'],
+  [null, 'Over time'],
+  ['rate', 'Now'],
+  ['change', 'Change'],
+  ['hosts', 'Hosts'],
+  ['last', 'Last seen'],
+];
+
+function targetOf(row: ServiceRow): Partial<State> {
+  const matchers = [{ name: 'service_name', operator: '=' as const, value: row.service_name }];
+  return {
+    view: 'explore',
+    source: { ...state.value.source, file: '', query: formatSelector({ type: row.name, matchers }) },
+    zoom: [],
+    steps: [],
+    sandwich: '',
+    seriesBy: '',
+  };
+}
+
 export function ServicesView() {
-  return <h1>Services</h1>;
+  const { source, servicesFilter, servicesType, servicesSort } = state.value;
+  const parameters = new URLSearchParams({ from: source.from, to: source.to, points: '60' });
+  const answer = useAnswer(`services ${parameters}`, (signal) =>
+    askJson<ServicesAnswer>('services', parameters, signal),
+  );
+  const all = answer.data?.rows ?? [];
+  const rows = useMemo(
+    () => sortRows(filterRows(all, servicesFilter, servicesType), servicesSort),
+    [all, servicesFilter, servicesType, servicesSort],
+  );
+  const filterField = useRef<HTMLInputElement>(null);
+  useCommands([
+    {
+      id: 'services.filter',
+      title: 'Filter services',
+      group: 'Services',
+      keys: ['/'],
+      run: () => filterField.current?.focus(),
+    },
+  ]);
+  if (answer.data && all.length === 0 && serverConfig.value.empty !== false) return <FirstRun />;
+  return (
+    <div class="services">
+      <div class="row spread services-head">
+        <h1>Services</h1>
+        <RangePicker source={source} onChange={(next) => go({ source: next })} label="Range" />
+      </div>
+      <div class="row services-filters">
+        <input
+          ref={filterField}
+          type="search"
+          aria-label="Filter services"
+          placeholder="Filter services"
+          value={servicesFilter}
+          onInput={(event) => amend({ servicesFilter: event.currentTarget.value })}
+          onKeyDown={(event) => {
+            if (event.key !== 'ArrowDown') return;
+            event.preventDefault();
+            document.querySelector<HTMLElement>('.services-grid')?.focus();
+          }}
+        />
+        <select
+          aria-label="Type"
+          value={servicesType}
+          onChange={(event) => amend({ servicesType: event.currentTarget.value })}
+        >
+          <option value="">All types</option>
+          {typesOf(all).map((name) => (
+            <option key={name} value={name}>
+              {visibleText(name)}
+            </option>
+          ))}
+        </select>
+        <FleetLine rows={rows} />
+      </div>
+      {answer.error && !answer.data && <ErrorNotice error={answer.error} />}
+      {!answer.data && !answer.error && <Waiting slow={answer.slow} what="Loading services" />}
+      {answer.data && all.length === 0 && <EmptyNotice source={{ ...source, query: '', file: '' }} />}
+      {answer.data && all.length > 0 && rows.length === 0 && (
+        <Notice
+          title="No service matches"
+          action={
+            <button type="button" class="primary" onClick={() => amend({ servicesFilter: '', servicesType: '' })}>
+              Clear the filter
+            </button>
+          }
+        >
+          {formatCount(all.length)} services and types are there without the filter.
+        </Notice>
+      )}
+      {rows.length > 0 && <ServicesGrid rows={rows} sort={servicesSort} />}
+      {answer.data && answer.data.cut.rows > 0 && (
+        <p class="muted">{formatCount(answer.data.cut.rows)} more rows were left out by the server's limit.</p>
+      )}
+    </div>
+  );
+}
+
+function FleetLine({ rows }: { rows: ServiceRow[] }) {
+  const { cost_per_core_hour = 0, co2_per_core_hour = 0 } = serverConfig.value;
+  const fleet = fleetOf(rows, cost_per_core_hour, co2_per_core_hour);
+  if (rows.length === 0) return null;
+  const few = (value: number) => (value >= 100 ? formatCount(Math.round(value)) : value.toPrecision(3));
+  return (
+    <p class="services-fleet muted">
+      {formatCount(fleet.services)} {fleet.services === 1 ? 'service' : 'services'}
+      {fleet.cores > 0 && (
+        <>
+          {' · '}
+          <strong>{formatRate(fleet.cores * 1e9, 'nanoseconds')}</strong> on average · {few(fleet.coreHours)} core-hours
+        </>
+      )}
+      {fleet.cost > 0 && ` · cost ${few(fleet.cost)}`}
+      {fleet.co2 > 0 && ` · ${few(fleet.co2)} g CO₂`}
+    </p>
+  );
+}
+
+function ServicesGrid({ rows, sort }: { rows: ServiceRow[]; sort: string }) {
+  const [active, setActive] = useState(-1);
+  const { element, shown } = useWindowed(rows.length, rowHeight);
+  const now = Date.now();
+  const { column: sorted, descending } = readSort(sort);
+  const cursor = Math.min(active, rows.length - 1);
+
+  useEffect(() => {
+    if (cursor < 0 || !element.current) return;
+    // The row may not be in the page yet: its place is known all the same.
+    const top = element.current.getBoundingClientRect().top + cursor * rowHeight;
+    if (top < 40) window.scrollBy(0, top - 40);
+    else if (top + rowHeight > window.innerHeight) window.scrollBy(0, top + rowHeight - window.innerHeight + 8);
+  }, [cursor]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    // The titles are buttons of their own.
+    if (event.target !== event.currentTarget) return;
+    const page = Math.max(1, Math.floor(window.innerHeight / rowHeight) - 4);
+    const moves: Record<string, number> = {
+      ArrowDown: cursor + 1,
+      ArrowUp: cursor - 1,
+      PageDown: cursor + page,
+      PageUp: cursor - page,
+      Home: 0,
+      End: rows.length - 1,
+    };
+    if (event.key in moves) setActive(Math.max(0, Math.min(rows.length - 1, moves[event.key])));
+    else if (event.key === 'Enter' && cursor >= 0) go(targetOf(rows[cursor]));
+    else return;
+    event.preventDefault();
+  };
+
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: windowed rows are no table
+    <div
+      class="services-grid"
+      role="grid"
+      aria-label="Services"
+      aria-rowcount={rows.length + 1}
+      aria-activedescendant={cursor >= 0 ? `service-${cursor}` : undefined}
+      tabIndex={0}
+      onFocus={(event) => {
+        if (event.target === event.currentTarget && active < 0) setActive(0);
+      }}
+      onKeyDown={onKeyDown}
+    >
+      {/* biome-ignore lint/a11y/useFocusableInteractive: aria-activedescendant stands for the focus */}
+      {/* biome-ignore lint/a11y/useSemanticElements: windowed rows are no table */}
+      <div class="services-row services-titles" role="row" aria-rowindex={1}>
+        {titles.map(([column, title]) => (
+          // biome-ignore lint/a11y/useFocusableInteractive: the button inside is
+          // biome-ignore lint/a11y/useSemanticElements: see above
+          <div
+            key={title}
+            role="columnheader"
+            class={column === 'rate' || column === 'change' || column === 'hosts' || column === 'last' ? 'number' : ''}
+            aria-sort={column && column === sorted ? (descending ? 'descending' : 'ascending') : undefined}
+          >
+            {column ? (
+              <button type="button" class="quiet" onClick={() => amend({ servicesSort: nextSort(sort, column) })}>
+                {title}
+                <span class="services-arrow" aria-hidden="true">
+                  {column === sorted ? (descending ? '▼' : '▲') : ''}
+                </span>
+              </button>
+            ) : (
+              <span>{title}</span>
+            )}
+          </div>
+        ))}
+      </div>
+      {/* biome-ignore lint/a11y/useSemanticElements: see above */}
+      <div ref={element} class="services-rows" role="rowgroup" style={{ height: `${rows.length * rowHeight}px` }}>
+        {rows.slice(shown.first, shown.end).map((row, offset) => (
+          <ServiceLine
+            key={`${row.service_name} ${row.profile_type}`}
+            row={row}
+            index={shown.first + offset}
+            active={shown.first + offset === cursor}
+            now={now}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function ServiceLine({ row, index, active, now }: { row: ServiceRow; index: number; active: boolean; now: number }) {
+  const target = targetOf(row);
+  const last = row.last_ns / 1e6;
+  const instant = row.temporality === 'instant';
+  const change = changeOf(row);
+  const relative = row.previous_rate === null ? 'new' : formatRelative(row.previous_rate, row.rate);
+  const arrow = relative.startsWith('±') ? '' : change > 1 ? '▲' : '▼';
+  const strong = change >= 1.25 || change <= 0.8;
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the grid has the keys
+    // biome-ignore lint/a11y/useFocusableInteractive: aria-activedescendant stands for the focus
+    // biome-ignore lint/a11y/useSemanticElements: windowed rows are no table
+    <div
+      id={`service-${index}`}
+      class={active ? 'services-row active' : 'services-row'}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={active}
+      style={{ transform: `translateY(${index * rowHeight}px)` }}
+      onClick={(event) => {
+        if ((event.target as HTMLElement).closest('a') && (event.metaKey || event.ctrlKey || event.shiftKey)) return;
+        event.preventDefault();
+        go(target);
+      }}
+    >
+      <Cell>
+        <a href={linkTo(target)} tabIndex={-1} title={visibleText(row.service_name)}>
+          {visibleText(row.service_name) || '(no name)'}
+        </a>
+      </Cell>
+      <Cell title={visibleText(row.profile_type)}>
+        {visibleText(row.name === row.profile_type ? row.type : row.name)}
+      </Cell>
+      <Cell>
+        <Sparkline values={row.values} />
+      </Cell>
+      <Cell number>{instant ? formatValue(row.rate, row.unit) : formatRate(row.rate, row.unit)}</Cell>
+      <Cell number strong={strong}>
+        {relative} <span aria-hidden="true">{arrow}</span>
+      </Cell>
+      <Cell number>{row.hosts > 0 ? formatCount(row.hosts) : '–'}</Cell>
+      <Cell number title={formatTime(last)}>
+        {formatAgo(last, now)}
+      </Cell>
+    </div>
+  );
+}
+
+function Cell(props: { children: preact.ComponentChildren; number?: boolean; strong?: boolean; title?: string }) {
+  const names = `services-cell${props.number ? ' number' : ''}${props.strong ? ' strong' : ''}`;
+  return (
+    // biome-ignore lint/a11y/useFocusableInteractive: aria-activedescendant stands for the focus
+    // biome-ignore lint/a11y/useSemanticElements: windowed rows are no table
+    <div class={names} role="gridcell" title={props.title}>
+      {props.children}
+    </div>
+  );
+}
+
+function Sparkline({ values }: { values: number[] }) {
+  const { line, area } = sparklinePath(values, 150, 22);
+  return (
+    <svg class="services-spark" viewBox="0 0 150 22" preserveAspectRatio="none" aria-hidden="true">
+      <path class="area" d={area} />
+      <path class="line" d={line} />
+    </svg>
+  );
 }

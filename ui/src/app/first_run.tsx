@@ -1,0 +1,56 @@
+// The first page of an empty store: how data gets here. Addresses are those of this server, ready to be copied.
+import { useEffect } from 'preact/hooks';
+import { refreshNow } from '../api/refresh';
+import { copyText } from '../parts/clipboard';
+import { showDialog } from './dialogs';
+import { snippets } from './first_run_snippets';
+import { loadServerConfig } from './server_config';
+import './first_run.css';
+
+const lookEvery = 5000;
+
+export function FirstRun() {
+  useEffect(() => {
+    const timer = setInterval(() => {
+      loadServerConfig();
+      refreshNow();
+    }, lookEvery);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <div class="first-run">
+      <h1>Nothing is stored yet</h1>
+      <p class="muted" role="status">
+        Send profiles in any of these ways. This page shows them as soon as the first one is here.
+      </p>
+      <div class="first-run-cards">
+        {snippets(location.origin, location.hostname).map((snippet) => (
+          <section key={snippet.title} class="first-run-card">
+            <div class="row spread">
+              <h2>{snippet.title}</h2>
+              <button
+                type="button"
+                aria-label={`Copy: ${snippet.title}`}
+                onClick={() => copyText(snippet.text, 'Copied')}
+              >
+                Copy
+              </button>
+            </div>
+            <p class="muted">{snippet.why}</p>
+            <pre>{snippet.text}</pre>
+          </section>
+        ))}
+        <section class="first-run-card">
+          <h2>Look at a file</h2>
+          <p class="muted">
+            Drop a profile anywhere on this page: pprof, folded stacks, JFR, perf script, speedscope or OTLP. Two files
+            are compared. Nothing is stored.
+          </p>
+          <button type="button" class="primary" onClick={() => showDialog('files')}>
+            Open file
+          </button>
+        </section>
+      </div>
+    </div>
+  );
+}

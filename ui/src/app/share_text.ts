@@ -1,0 +1,118 @@
+// What is handed on: links whose times stand still, and the same question for a shell.
+import { reportParameters, sampleParameters, sourceParameters, stepParameters } from '../api/parameters';
+import type { Source, State } from '../state/state';
+import { absolute, isRelative, resolveRange } from '../state/time';
+
+function frozenSource(source: Source, now: number): Source {
+  return isRelative(source) ? { ...source, ...absolute(resolveRange(source, now)) } : source;
+}
+
+// The state as it is at `now`: who opens the link later sees the same data.
+export function frozenState(state: State, now: number): State {
+  return {
+    ...state,
+    source: frozenSource(state.source, now),
+    baseline: state.baseline && frozenSource(state.baseline, now),
+    refresh: 0,
+  };
+}
+
+// For POSIX shells: everything between single quotes is itself.
+export function shellQuote(text: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+const flags: Record<string, string> = {
+  focus: '--focus',
+  ignore: '--ignore',
+  hide: '--hide',
+  show: '--show',
+  show_from: '--show-from',
+};
+
+// What a selector cannot say (a trace, a span, labels of samples, an opened file) the address of a pprof can.
+function needsAddress(state: State): boolean {
+  const files = state.source.file || (state.view === 'diff' && state.baseline?.file);
+  return Boolean(files || state.trace || state.span || state.sampleLabels);
+}
+
+function addressOf(state: State, source: Source, server: string): string {
+  const parameters = sampleParameters(state, sourceParameters(source));
+  return `${server}/api/v1/pprof?${parameters}`;
+}
+
+export function vestaCommand(state: State, server: string): string {
+  const words: string[] = ['vesta'];
+  const put = (...more: string[]) => words.push(...more);
+  const { source, baseline } = state;
+  const compare = state.view === 'diff' && baseline;
+  const address = needsAddress(state);
+  const sourceWord = (one: Source) => (address ? addressOf(state, one, server) : one.query || '{}');
+  if (compare) {
+    put('diff', sourceWord(baseline), sourceWord(source));
+    if (!address) {
+      if (baseline.from !== source.from) put('--base-from', baseline.from);
+      if (baseline.to !== source.to) put('--base-to', baseline.to);
+    }
+    if (state.scale === 'normalized') put('--mode', 'normalized');
+  } else {
+    const report = state.pane === 'table' || state.pane === 'both' ? 'top' : state.pane === 'tree' ? 'tree' : 'flame';
+    put(report, sourceWord(source));
+    if (report === 'top' && /^-?(total|cum)/.test(state.sort)) put('--cum');
+  }
+  if (!address) put('--from', source.from, '--to', source.to);
+  for (const step of state.steps) put(flags[step.kind], step.pattern);
+  if (state.group === 'line' || state.group === 'file') put('--granularity', state.group);
+  if (!address) put('--server', server);
+  return words.map((word) => shellQuote(word)).join(' ');
+}
+
+export interface Export {
+  format: string; // as /api/v1/export knows it
+  title: string;
+  extension: string;
+}
+export const exports: Export[] = [
+  { format: 'pprof', title: 'pprof', extension: 'pb.gz' },
+  { format: 'folded', title: 'Folded stacks', extension: 'folded' },
+  { format: 'speedscope', title: 'speedscope', extension: 'speedscope.json' },
+  { format: 'otlp', title: 'OTLP', extension: 'otlp' },
+  { format: 'svg', title: 'SVG', extension: 'svg' },
+  { format: 'html', title: 'HTML, one file', extension: 'html' },
+];
+
+export function exportParameters(state: State, format: string): URLSearchParams {
+  const parameters = sourceParameters(state.source);
+  sampleParameters(state, parameters);
+  stepParameters(state, parameters);
+  parameters.set('format', format);
+  if (state.inverted && (format === 'svg' || format === 'html')) parameters.set('inverted', 'true');
+  return parameters;
+}
+
+// "cpu-checkout-20261115-143000.pb.gz": told apart in a folder of downloads, and safe on any file system.
+export function exportName(state: State, extension: string, now: number): string {
+  const words = state.source.query.replace(/\w+\s*(=~|!~|!=|=)/g, ' ').match(/[\w.-]+/g) ?? [];
+  const { to } = resolveRange(state.source, now);
+  const time = new Date(to).toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
+  return `${[...words.slice(0, 4), time].join('-').slice(0, 120)}.${extension}`;
+}
+
+function csvField(value: string | number): string {
+  const text = String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+export function csv(columns: readonly string[], rows: readonly object[]): string {
+  const lines = rows.map((row) =>
+    columns.map((name) => csvField((row as Record<string, string | number>)[name] ?? '')).join(','),
+  );
+  return `${[columns.join(','), ...lines].join('\r\n')}\r\n`;
+}
+
+export function topParameters(state: State): URLSearchParams {
+  const parameters = reportParameters(state);
+  parameters.set('rows', '0');
+  return parameters;
+}

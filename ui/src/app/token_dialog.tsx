@@ -1,0 +1,60 @@
+// Asks for a token when the server wants one. It stays in this tab.
+import { useState } from 'preact/hooks';
+import { refused, setToken, token } from '../api/client';
+import { refreshNow } from '../api/refresh';
+import { Dialog } from '../parts/dialog';
+import { loadServerConfig } from './server_config';
+
+export default function TokenDialog({ onClose }: { onClose(): void }) {
+  const [value, setValue] = useState('');
+  const had = token.value !== '';
+  return (
+    <Dialog title="A token, please" onClose={onClose}>
+      <form
+        class="token-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setToken(value.trim());
+          refused.value = null;
+          onClose();
+          loadServerConfig();
+          refreshNow();
+        }}
+      >
+        <p>
+          {had
+            ? 'The server does not take the token that this tab has: it may have expired or been revoked.'
+            : 'This server answers only to those who show a token.'}{' '}
+          Its administrator makes one with <code>vesta token create --scope read</code>.
+        </p>
+        <label for="token-field">Token</label>
+        <input
+          id="token-field"
+          type="password"
+          autocomplete="off"
+          placeholder="vesta_…"
+          value={value}
+          onInput={(event) => setValue(event.currentTarget.value)}
+        />
+        <p class="muted">It is kept until this tab is closed, and never part of a link.</p>
+        <div class="row">
+          <button type="submit" class="primary" disabled={!value.trim()}>
+            Use it
+          </button>
+          {had && (
+            <button
+              type="button"
+              onClick={() => {
+                setToken('');
+                onClose();
+                refreshNow();
+              }}
+            >
+              Forget the old one
+            </button>
+          )}
+        </div>
+      </form>
+    </Dialog>
+  );
+}

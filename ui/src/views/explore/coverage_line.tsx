@@ -1,0 +1,85 @@
+// How far to trust what is below: named frames, complete stacks, and what was lost on the way, by reason.
+import type { Answer } from '../../api/answer';
+import type { AnswerHeader, Loss } from '../../api/types';
+import { formatCount, formatShare, formatValue } from '../../text/format';
+import { visibleText } from '../../text/safe';
+import { explainLoss } from './losses';
+
+export interface Coverage extends AnswerHeader {
+  named: number;
+  named_frames: number;
+  complete: number;
+  marks: { name: string; weight: number }[];
+  unnamed_binaries: { binary: string; build_id: string; weight: number }[];
+  losses: Loss[];
+}
+
+const percent = (share: number) => formatShare(share, 1);
+
+export function CoverageLine({ answer }: { answer: Answer<Coverage> }) {
+  const coverage = answer.data;
+  if (!coverage || coverage.profiles === 0) return null;
+  const lost = coverage.losses.reduce((sum, loss) => sum + loss.count, 0);
+  const poor = coverage.named < 0.9 || coverage.complete < 0.9;
+  return (
+    <details class="explore-coverage">
+      <summary>
+        <strong>{formatValue(coverage.total, coverage.unit)}</strong>
+        <span class="muted">
+          {' '}
+          from {formatCount(coverage.profiles)} {coverage.profiles === 1 ? 'profile' : 'profiles'}
+          {coverage.services > 1 && ` of ${formatCount(coverage.services)} services`} ·{' '}
+        </span>
+        <span class={poor ? 'explore-poor' : 'muted'}>
+          {poor && 'Check: '}
+          {percent(coverage.named)} named, {percent(coverage.complete)} complete stacks
+        </span>
+        <span class="muted"> · {lost > 0 ? `${formatCount(lost)} lost` : 'nothing lost'}</span>
+      </summary>
+      <div class="explore-coverage-more">
+        <p class="muted">
+          Named: share of the weight whose innermost frame has a function name ({percent(coverage.named_frames)} of all
+          frames have one). Complete: share of the weight in stacks that were followed to their end.
+        </p>
+        {coverage.losses.length > 0 && (
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Lost</th>
+                <th scope="col" class="number">
+                  Count
+                </th>
+                <th scope="col">What it means</th>
+              </tr>
+            </thead>
+            <tbody>
+              {coverage.losses.map((loss) => (
+                <tr key={loss.reason}>
+                  <td>{visibleText(loss.reason)}</td>
+                  <td class="number">{formatCount(loss.count)}</td>
+                  <td class="muted">{explainLoss(loss.reason)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+        {coverage.unnamed_binaries.length > 0 && (
+          <>
+            <p>Binaries without names (their debug files would give them):</p>
+            <ul>
+              {coverage.unnamed_binaries.slice(0, 8).map((one) => (
+                <li key={one.binary + one.build_id}>
+                  <code>{visibleText(one.binary) || '(unknown)'}</code>{' '}
+                  <span class="muted">
+                    {one.build_id && `build id ${visibleText(one.build_id)}, `}
+                    {formatShare(one.weight, coverage.total)}
+                  </span>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import type { Totals } from '../../api/types';
+import { chartData, seriesAt, stacked } from './stack';
+
+const s = 1e9;
+function totals(series: { pod?: string; at: number[]; rates: number[] }[], cut = 0): Totals {
+  return {
+    type: 'cpu',
+    unit: 'nanoseconds',
+    profile_type: '',
+    temporality: 'cumulative',
+    from_ns: 0,
+    to_ns: 60 * s,
+    step_ns: 15 * s,
+    series: series.map(({ pod, at, rates }) => ({
+      labels: (pod === undefined ? {} : { pod }) as Record<string, string>,
+      times_ns: at.map((time) => time * s),
+      values: rates,
+      rates,
+      profiles: at.map(() => 1),
+    })),
+    cut: { series: cut },
+  };
+}
+
+describe('series over time', () => {
+  it('share one grid, with gaps where nothing was', () => {
+    const data = chartData(totals([{ pod: 'a', at: [15, 45], rates: [1, 3] }]), undefined, 'pod');
+    expect(data.times).toEqual([0, 15_000, 30_000, 45_000]);
+    expect(data.series[0]).toMatchObject({ value: 'a', values: [null, 1, null, 3], average: 2, peak: 3, peakIndex: 3 });
+  });
+  it('have a rest that makes up the sum', () => {
+    const grouped = totals(
+      [
+        { pod: 'a', at: [0, 15], rates: [5, 5] },
+        { pod: 'b', at: [0], rates: [2] },
+      ],
+      7,
+    );
+    const data = chartData(grouped, totals([{ at: [0, 15, 30], rates: [9, 6, 1] }]), 'pod');
+    expect(data.restCount).toBe(7);
+    expect(data.series[2]).toMatchObject({ rest: true, values: [2, 1, 1, null] });
+    for (let i = 0; i < 3; ++i) {
+      expect(data.series.reduce((sum, one) => sum + (one.values[i] ?? 0), 0)).toBe([9, 6, 1][i]);
+    }
+  });
+  it('have no rest when all are shown', () => {
+    expect(
+      chartData(totals([{ pod: 'a', at: [0], rates: [1] }]), totals([{ at: [0], rates: [1] }]), 'pod').series,
+    ).toHaveLength(1);
+  });
+  it('may be none', () => {
+    expect(chartData(totals([]), undefined, '')).toMatchObject({ times: [], series: [] });
+  });
+  it('survive a step that makes no sense', () => {
+    const odd = { ...totals([{ pod: 'a', at: [0], rates: [1] }]), step_ns: 1 };
+    expect(chartData(odd, undefined, 'pod').times.length).toBeLessThanOrEqual(5000);
+    expect(chartData({ ...odd, step_ns: 0 }, undefined, 'pod').times).toEqual([0]);
+  });
+});
+
+describe('a stack', () => {
+  const series = [{ values: [1, null, 3] }, { values: [2, null, null] }];
+  it('adds up from the bottom', () => {
+    expect(stacked(series)).toEqual([
+      [1, null, 3],
+      [3, null, 3],
+    ]);
+  });
+  it('is found by height', () => {
+    const heights = stacked(series);
+    expect([0.5, 1, 2, 3, 4].map((height) => seriesAt(heights, 0, height))).toEqual([0, 0, 1, 1, -1]);
+    expect(seriesAt(heights, 1, 0)).toBe(-1);
+    expect(seriesAt(heights, 0, -1)).toBe(-1);
+  });
+});

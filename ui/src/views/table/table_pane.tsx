@@ -1,0 +1,3 @@
+export function TablePane(_: { compare: boolean }) {
+  return <p class="muted">Table</p>;
+}

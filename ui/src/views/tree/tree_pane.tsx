@@ -1,0 +1,3 @@
+export function TreePane(_: { compare: boolean }) {
+  return <p class="muted">Call tree</p>;
+}

@@ -20,12 +20,12 @@ export function snippets(origin: string, host: string): Snippet[] {
     {
       title: 'One program, now',
       why: 'Ten seconds of a process, then into the store.',
-      text: `sudo vesta record -p PID -d 10s -o now.pb.gz\nvesta import now.pb.gz --service my-service --server ${origin}`,
+      text: `sudo vesta record -p PID -d 10s -o now.pb.gz\nvesta import now.pb.gz --service my-service \\\n  --server ${origin}`,
     },
     {
       title: 'Files that exist',
       why: 'pprof, JFR, folded stacks, perf script, speedscope, OTLP.',
-      text: `vesta import FILE --service my-service --server ${origin}`,
+      text: `vesta import FILE --service my-service \\\n  --server ${origin}`,
     },
     {
       title: 'Pyroscope SDK',
@@ -35,7 +35,7 @@ export function snippets(origin: string, host: string): Snippet[] {
     {
       title: 'OpenTelemetry Collector',
       why: 'Profiles by OTLP; gRPC is on port 4317.',
-      text: `exporters:\n  otlphttp/vesta:\n    profiles_endpoint: ${origin}/v1development/profiles\n  otlp/vesta:\n    endpoint: ${host}:4317\n    tls: {insecure: true}\nservice:\n  pipelines:\n    profiles:\n      receivers: [otlp]\n      exporters: [otlp/vesta]`,
+      text: `exporters:\n  otlphttp/vesta:\n    profiles_endpoint: ${origin}/v1development/profiles\n  otlp/vesta: # or by gRPC\n    endpoint: ${host}:4317\n    tls: {insecure: true}\nservice:\n  pipelines:\n    profiles:\n      receivers: [otlp]\n      exporters: [otlp/vesta]`,
     },
     {
       title: 'Grafana Alloy',

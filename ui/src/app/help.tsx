@@ -10,7 +10,9 @@ export function groupCommands(list: readonly Command[]): [string, Command[]][] {
     if (group) group.push(command);
     else groups.set(command.group, [command]);
   }
-  return [...groups];
+  // What has a key is what people come here for.
+  const rank = (command: Command) => (command.keys?.length ? 0 : 1);
+  return [...groups].map(([group, members]) => [group, members.toSorted((a, b) => rank(a) - rank(b))]);
 }
 
 export default function Help({ onClose }: { onClose(): void }) {

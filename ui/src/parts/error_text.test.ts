@@ -33,6 +33,7 @@ describe('an error', () => {
     const error = { kind: 'nothing' as const, message: 'no such file', hint: '', column: 0 };
     expect(errorText(error, true).action).toBe('open-file');
     expect(errorText(error).action).toBe('retry');
+    expect(errorText({ ...error, message: 'no series match' }, true).action).toBe('retry');
   });
   it('of a limit asks for less', () => {
     expect(errorText({ kind: 'limit', message: 'too much', hint: 'ask for less', column: 0 })).toEqual({

@@ -39,11 +39,14 @@ export function errorText(error: Pick<ApiError, 'kind' | 'message' | 'hint' | 'c
         action: 'token',
       };
     case 'bad':
+      if (/^no profile type/.test(error.message)) {
+        return { title: 'No profiles of this type here', text: said, action: 'edit' };
+      }
       return error.column > 0 || /\bselector\b/.test(error.message)
         ? { title: 'The selector has an error', text: said, action: 'edit' }
         : { title: 'The server does not understand the question', text: said, action: 'none' };
     case 'nothing':
-      return file
+      return file && /\bfile\b/.test(error.message)
         ? {
             title: 'This file is no longer open',
             text: 'The server keeps opened files in memory, and forgets those that nobody has looked at for an hour. Open it again to go on where you were.',

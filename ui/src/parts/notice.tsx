@@ -46,6 +46,10 @@ function shorten(source: Source): Source {
 export function ErrorNotice({ error, retry, source }: { error: ApiError; retry?: () => void; source?: Source }) {
   const current = source ?? state.value.source;
   const { title, text, action } = errorText(error, current.file !== '');
+  // "No series match": why that is so needs a second look.
+  if (error.kind === 'nothing' && action === 'retry' && /\bno series\b/.test(error.message)) {
+    return <EmptyNotice source={current} />;
+  }
   const actions = {
     retry: (
       <button type="button" class="primary" onClick={retry ?? refreshNow}>

@@ -23,7 +23,8 @@ export function Popover({ label, description, open, onToggle, children, class: c
     // Opens to the left where it would leave the window.
     const width = box.current!.querySelector<HTMLElement>('.popover-box')!.offsetWidth;
     setRight(button.current!.getBoundingClientRect().left + width > document.documentElement.clientWidth - 8);
-    box.current!.querySelector<HTMLElement>('.popover-box :is(button, input, select)')?.focus();
+    const inside = (selector: string) => box.current!.querySelector<HTMLElement>(`.popover-box ${selector}`);
+    (inside('[aria-pressed=true]') ?? inside(':is(button, input, select)'))?.focus();
   }, [open]);
   useEffect(() => {
     if (!open) return;

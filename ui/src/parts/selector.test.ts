@@ -167,6 +167,11 @@ describe('suggestions', () => {
     if (place.kind !== 'name') throw new Error(place.kind);
     expect(suggestNames(text, place, ['pod', 'service_name']).map(shown)).toEqual(['cpu{service_name="¦"}']);
   });
+  it('have names of the store itself last', () => {
+    const { text, place } = at('cpu{¦}');
+    if (place.kind !== 'name') throw new Error(place.kind);
+    expect(suggestNames(text, place, ['__name__', 'pod']).map(({ label }) => label)).toEqual(['pod', '__name__']);
+  });
   it('leave the operator alone when a name is changed', () => {
     const { text, place } = at('cpu{po¦=~"x"}');
     if (place.kind !== 'name') throw new Error(place.kind);

@@ -39,7 +39,10 @@ export function SelectorBar({ source, onChange, label }: Props) {
   const check = new URLSearchParams(source.file ? { file: source.file } : { from: source.from, to: source.to });
   check.set('query', source.query);
   const verdict = useAnswer(source.query ? `check ${check}` : null, (signal) => askJson('types', check, signal));
-  const error = verdict.error?.kind === 'bad' && text === source.query ? verdict.error : undefined;
+  // Other errors are the view's to say.
+  const ours =
+    verdict.error && (verdict.error.column > 0 || /^(the selector|no profile type)/.test(verdict.error.message));
+  const error = ours && text === source.query ? verdict.error : undefined;
 
   const close = () => {
     setOpen(false);

@@ -73,7 +73,10 @@ export function suggestNames(
   place: Extract<Place, { kind: 'name' }>,
   names: readonly string[],
 ): Suggestion[] {
-  return narrow(names, place.typed, (name) => name).map((name) => {
+  // Those of the store itself last: people look for their own.
+  const inner = (name: string) => (name.startsWith('__') ? 1 : 0);
+  const sorted = names.toSorted((a, b) => inner(a) - inner(b));
+  return narrow(sorted, place.typed, (name) => name).map((name) => {
     if (place.followed) return { label: name, ...replaced(text, place, name) };
     // The next matcher wants its comma.
     const follows = following(text, place);

@@ -29,6 +29,8 @@ describe('numbers for people', () => {
   });
   it('say how long ago', () => {
     expect(formatAgo(0, 180_000)).toBe('3 min ago');
+    expect(formatAgo(0, 239_000)).toBe('3 min ago');
+    expect(formatAgo(0, 3 * 86_400_000)).toBe('3 d ago');
     expect(formatAgo(0, 1000)).toBe('just now');
   });
 });

@@ -88,9 +88,10 @@ export function formatTime(milliseconds: number): string {
   )}:${pad(date.getSeconds())}`;
 }
 
-// "3 min ago"
+// "3 min ago", in whole units: nobody counts the seconds of an hour ago
 export function formatAgo(milliseconds: number, now: number): string {
   const age = now - milliseconds;
   if (age < 5000) return 'just now';
-  return `${formatValue(age * 1e6, 'nanoseconds')} ago`;
+  const step = times.findLast((candidate) => age * 1e6 >= candidate.size)!;
+  return `${Math.floor((age * 1e6) / step.size)} ${step.name} ago`;
 }

@@ -2,6 +2,7 @@
 // makes it says what a choice does.
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { formatTime } from '../../text/format';
 import { type ChartData, seriesAt, stacked } from './stack';
 
 export interface ChartColors {
@@ -25,6 +26,14 @@ export interface ChartEvents {
 }
 
 const shortestDrag = 4; // pixels
+
+// Hours and minutes; the day where a tick or the first of them needs it.
+function tickText(time: number, stepSeconds: number, first: boolean): string {
+  const text = formatTime(time);
+  if (stepSeconds >= 86_400) return text.slice(5, 10);
+  if (first && stepSeconds >= 3600) return text.slice(5, 16);
+  return stepSeconds < 60 ? text.slice(11) : text.slice(11, 16);
+}
 
 export function makeChart(element: HTMLElement, chart: Chart, events: ChartEvents) {
   let current = chart;
@@ -81,7 +90,13 @@ export function makeChart(element: HTMLElement, chart: Chart, events: ChartEvent
         y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] },
       },
       axes: [
-        { ...axis, font: '11.5px system-ui, sans-serif', size: 28 },
+        {
+          ...axis,
+          font: '11.5px system-ui, sans-serif',
+          size: 30,
+          space: 90,
+          values: (_, splits, __, ___, step) => splits.map((time, index) => tickText(time * 1000, step, index === 0)),
+        },
         {
           ...axis,
           font: '11.5px system-ui, sans-serif',

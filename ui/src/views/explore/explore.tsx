@@ -6,13 +6,14 @@ import { sampleParameters, sourceParameters } from '../../api/parameters';
 import { FirstRun } from '../../app/first_run';
 import { serverConfig } from '../../app/server_config';
 import { compare, setBaseline } from '../../app/shell_commands';
-import { EmptyNotice, ErrorNotice, Waiting } from '../../parts/notice';
+import { EmptyNotice, ErrorNotice, Notice, Waiting } from '../../parts/notice';
 import { RangePicker } from '../../parts/range_picker';
 import { SelectorBar } from '../../parts/selector_bar';
 import { listTypes } from '../../parts/selector_lists';
 import { type TypeEntry, typeEntries } from '../../parts/selector_suggest';
 import { parseSelector, withType } from '../../state/selector';
 import { amend, go, goSource, state } from '../../state/store';
+import { formatCount } from '../../text/format';
 import { visibleText } from '../../text/safe';
 import { FileBar } from '../files/file_bar';
 import { type Coverage, CoverageLine } from './coverage_line';
@@ -41,6 +42,10 @@ export function ExploreView() {
   );
   const failed = coverage.error && !coverage.data && ofAll.has(coverage.error.kind) ? coverage.error : undefined;
   const empty = coverage.data?.profiles === 0;
+  const { trace, span, sampleLabels } = state.value;
+  const filteredOut = Boolean(coverage.data && coverage.data.total === 0 && (trace || span || sampleLabels));
+  // The field itself says where its error is.
+  const shown = failed && failed.column === 0 ? failed : undefined;
 
   if (serverConfig.value.empty && !source.file) return <FirstRun />;
   return (
@@ -62,9 +67,26 @@ export function ExploreView() {
         <SampleFilters />
       </div>
       {!failed && !empty && <SeriesPanel />}
-      {failed && <ErrorNotice error={failed} />}
+      {shown && <ErrorNotice error={shown} />}
       {empty && <EmptyNotice source={source} />}
-      {!failed && !empty && source.query && (
+      {filteredOut && !empty && !failed && (
+        <Notice
+          title="No sample has this trace, span or label"
+          action={
+            <button
+              type="button"
+              class="primary"
+              onClick={() => go({ trace: '', span: '', sampleLabels: '', zoom: [] })}
+            >
+              Clear these filters
+            </button>
+          }
+        >
+          {formatCount(coverage.data!.profiles)} profiles match the selector. Only profiles from programs that send
+          trace context or labels with their samples have any.
+        </Notice>
+      )}
+      {!failed && !empty && !filteredOut && source.query && (
         <>
           <div class="row explore-pane-head">
             <PaneSwitch />

@@ -96,7 +96,9 @@ export function SeriesPanel() {
           <Legend data={data} label={seriesBy} format={format} cursor={cursor} choose={choose} />
         </div>
       )}
-      {!data && answer.slow && <div class="explore-chart explore-chart-empty muted">Loading …</div>}
+      {!data && !answer.error && (
+        <div class="explore-chart explore-chart-empty muted">{answer.slow && 'Loading …'}</div>
+      )}
       {data && <Summary data={data} label={seriesBy} format={format} />}
     </section>
   );

@@ -35,13 +35,13 @@ export default function FileDialog({ onClose }: { onClose(): void }) {
       </div>
       <p class="muted files-accepted">Read: {accepted}.</p>
       {failures.value.length > 0 && (
-        <ul class="files-failures" role="alert">
+        <div class="files-failures" role="alert">
           {failures.value.map((failure) => (
-            <li key={failure.name}>
+            <p key={failure.name}>
               <strong>{failure.name}</strong>: {failure.message}
-            </li>
+            </p>
           ))}
-        </ul>
+        </div>
       )}
       <FileList onClose={onClose} />
     </Dialog>

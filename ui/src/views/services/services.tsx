@@ -33,7 +33,7 @@ const titles: [Column | null, string][] = [
   ['name', 'Service'],
   ['type', 'Type'],
   [null, 'Over time'],
-  ['rate', 'Now'],
+  ['rate', 'Average'],
   ['change', 'Change'],
   ['hosts', 'Hosts'],
   ['last', 'Last seen'],
@@ -212,9 +212,11 @@ function ServicesGrid({ rows, sort }: { rows: ServiceRow[]; sort: string }) {
             {column ? (
               <button type="button" class="quiet" onClick={() => amend({ servicesSort: nextSort(sort, column) })}>
                 {title}
-                <span class="services-arrow" aria-hidden="true">
-                  {column === sorted ? (descending ? '▼' : '▲') : ''}
-                </span>
+                {column === sorted && (
+                  <span class="services-arrow" aria-hidden="true">
+                    {descending ? '▼' : '▲'}
+                  </span>
+                )}
               </button>
             ) : (
               <span>{title}</span>

@@ -76,6 +76,9 @@ async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError(kind, what, rest.join('; '), column ? Number(column[1]) : 0);
 }
 
+// Requests that wait for their answer.
+export const inFlight = signal(0);
+
 export interface Call {
   method?: string;
   body?: BodyInit;
@@ -88,6 +91,7 @@ export async function call(path: string, parameters: URLSearchParams, options: C
   if (options.accept) headers.Accept = options.accept;
   if (token.value) headers.Authorization = `Bearer ${token.value}`;
   let response: Response;
+  inFlight.value++;
   try {
     response = await fetch(apiAddress(path, parameters), {
       method: options.method ?? 'GET',
@@ -100,6 +104,8 @@ export async function call(path: string, parameters: URLSearchParams, options: C
     if (options.signal?.aborted) throw error;
     online.value = false;
     throw new ApiError('gone', 'the server does not answer', 'is it running? This page tries again by itself');
+  } finally {
+    inFlight.value--;
   }
   online.value = true;
   if (!response.ok) {

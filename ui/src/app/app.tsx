@@ -1,14 +1,17 @@
 // The frame around every view: where one is, where one can go, and what is wrong with the connection.
+import { computed } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, online } from '../api/client';
+import { ApiError, inFlight, online } from '../api/client';
 import { refreshCount, refreshNow } from '../api/refresh';
 import { showMenu } from '../parts/menu';
 import { MenuHost } from '../parts/menu_host';
 import { ErrorNotice, Waiting } from '../parts/notice';
 import { ToastHost } from '../parts/toast';
+import { labelValue } from '../state/selector';
 import type { View } from '../state/state';
 import { go, linkTo, state } from '../state/store';
+import { visibleText } from '../text/safe';
 import { busy, dragging } from '../views/files/drop';
 import { useCommands } from './commands';
 import { DialogHost } from './dialog_host';
@@ -123,6 +126,21 @@ function ThemeButton() {
   );
 }
 
+const busyNow = computed(() => inFlight.value > 0);
+const quiet = 150; // ms in which an answer needs no announcement
+
+// A thin line while answers are awaited; what was there before stays below it.
+function Progress() {
+  const [shown, setShown] = useState(false);
+  const waiting = busyNow.value;
+  useEffect(() => {
+    if (!waiting) return setShown(false);
+    const timer = setTimeout(() => setShown(true), quiet);
+    return () => clearTimeout(timer);
+  }, [waiting]);
+  return <div class={shown ? 'shell-progress shown' : 'shell-progress'} aria-hidden="true" />;
+}
+
 function Banner() {
   if (online.value) return null;
   return (
@@ -148,13 +166,23 @@ function DropHint() {
 }
 
 export function App() {
-  const { view } = state.value;
+  const { view, source } = state.value;
   const { Current, failed } = useView(view);
   const connected = online.value;
   useCommands(shellCommands(inMenu));
+  const service = labelValue(source.query, 'service_name');
   useEffect(() => {
-    document.title = `${viewTitles[view]} · Vesta`;
-  }, [view]);
+    const what = view !== 'services' && service ? `${visibleText(service)} · ` : '';
+    document.title = `${what}${viewTitles[view]} · Vesta`;
+  }, [view, service]);
+  // What had the focus may be gone with the view before: the keyboard goes on in the new one.
+  const before = useRef(view);
+  useEffect(() => {
+    if (before.current === view) return;
+    before.current = view;
+    if (document.activeElement === document.body) document.getElementById('main')?.focus({ preventScroll: true });
+    window.scrollTo(0, 0);
+  }, [view, Current]);
   useEffect(() => {
     if (connected) loadServerConfig();
   }, [connected]);
@@ -198,6 +226,7 @@ export function App() {
           <ThemeButton />
         </div>
       </header>
+      <Progress />
       <Banner />
       <main id="main" tabIndex={-1}>
         {Current && <Current />}

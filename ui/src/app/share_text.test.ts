@@ -96,6 +96,15 @@ describe('a command', () => {
     expect(address.searchParams.get('from')).toBe('now-1h');
     expect(words).not.toContain('--from');
   });
+  it('joins filters that drop, and leaves those that must all match to the server', () => {
+    const hide = (pattern: string) => ({ kind: 'hide' as const, pattern });
+    const focus = (pattern: string) => ({ kind: 'focus' as const, pattern });
+    const words = shellWords(vestaCommand(explore({ steps: [hide('^a'), focus('x'), hide('b|c')] }), server));
+    expect(words[words.indexOf('--hide') + 1]).toBe('(?:^a)|(?:b|c)');
+    const both = shellWords(vestaCommand(explore({ steps: [focus('x'), focus('y')] }), server));
+    expect(new URL(both[2]).searchParams.getAll('focus')).toEqual(['x', 'y']);
+    expect(both).not.toContain('--focus');
+  });
   it('means what it says for any text', () => {
     for (const text of ["'", "''", '$HOME', '`ls`', 'a\\b', '!x', '\n', '*', '', '-x', 'λ', '"', "a'b'c"]) {
       expect(shellWords(`x ${shellQuote(text)} y`), JSON.stringify(text)).toEqual(['x', text, 'y']);

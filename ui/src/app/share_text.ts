@@ -1,6 +1,6 @@
 // What is handed on: links whose times stand still, and the same question for a shell.
 import { reportParameters, sampleParameters, sourceParameters, stepParameters } from '../api/parameters';
-import type { Source, State } from '../state/state';
+import type { Source, State, Step, StepKind } from '../state/state';
 import { absolute, isRelative, resolveRange } from '../state/time';
 
 function frozenSource(source: Source, now: number): Source {
@@ -31,14 +31,29 @@ const flags: Record<string, string> = {
   show_from: '--show-from',
 };
 
-// What a selector cannot say (a trace, a span, labels of samples, an opened file) the address of a pprof can.
+// The command takes each filter once. What drops if any matches can be joined; what must all match cannot.
+function joined(steps: readonly Step[]): Step[] | undefined {
+  const patterns = new Map<StepKind, string[]>();
+  for (const { kind, pattern } of steps) patterns.set(kind, [...(patterns.get(kind) ?? []), pattern]);
+  const list: Step[] = [];
+  for (const [kind, all] of patterns) {
+    if (all.length === 1) list.push({ kind, pattern: all[0] });
+    else if (kind === 'ignore' || kind === 'hide')
+      list.push({ kind, pattern: all.map((one) => `(?:${one})`).join('|') });
+    else return undefined;
+  }
+  return list;
+}
+
+// What flags cannot say (a trace, a span, labels of samples, an opened file, two filters of a kind) the address of a
+// pprof can: the server then does the filtering.
 function needsAddress(state: State): boolean {
   const files = state.source.file || (state.view === 'diff' && state.baseline?.file);
-  return Boolean(files || state.trace || state.span || state.sampleLabels);
+  return Boolean(files || state.trace || state.span || state.sampleLabels || !joined(state.steps));
 }
 
 function addressOf(state: State, source: Source, server: string): string {
-  const parameters = sampleParameters(state, sourceParameters(source));
+  const parameters = stepParameters(state, sampleParameters(state, sourceParameters(source)));
   return `${server}/api/v1/pprof?${parameters}`;
 }
 
@@ -62,7 +77,7 @@ export function vestaCommand(state: State, server: string): string {
     if (report === 'top' && /^-?(total|cum)/.test(state.sort)) put('--cum');
   }
   if (!address) put('--from', source.from, '--to', source.to);
-  for (const step of state.steps) put(flags[step.kind], step.pattern);
+  if (!address) for (const step of joined(state.steps) ?? []) put(flags[step.kind], step.pattern);
   if (state.group === 'line' || state.group === 'file') put('--granularity', state.group);
   if (!address) put('--server', server);
   return words.map((word) => shellQuote(word)).join(' ');

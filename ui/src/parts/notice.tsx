@@ -1,8 +1,7 @@
 // States without content, designed alike in all views: what happened, why, and one thing to do next.
 import type { ComponentChildren } from 'preact';
 import { useAnswer } from '../api/answer';
-import type { ApiError } from '../api/client';
-import { askJson } from '../api/client';
+import { ApiError, askJson } from '../api/client';
 import { refreshNow } from '../api/refresh';
 import { showDialog } from '../app/dialogs';
 import type { Source } from '../state/state';
@@ -112,9 +111,14 @@ interface SeriesList {
 export function EmptyNotice({ source, onChange }: { source: Source; onChange?: (source: Source) => void }) {
   const change = onChange ?? ((next: Source) => go({ source: next }));
   const parameters = new URLSearchParams({ query: source.query || '{}', from: '0', to: 'now', limit: '200' });
-  const answer = useAnswer(source.file ? null : `empty ${parameters}`, (signal) =>
-    askJson<SeriesList>('series', parameters, signal),
-  );
+  const answer = useAnswer(source.file ? null : `empty ${parameters}`, async (signal) => {
+    try {
+      return await askJson<SeriesList>('series', parameters, signal);
+    } catch (error) {
+      if (error instanceof ApiError && error.kind === 'nothing') return { series: [] };
+      throw error;
+    }
+  });
   if (source.file) {
     return (
       <Notice title="Nothing in this file matches">

@@ -29,6 +29,7 @@ import {
 import './services.css';
 
 const rowHeight = 34;
+const slots = 256; // more rows than any window shows
 const titles: [Column | null, string][] = [
   ['name', 'Service'],
   ['type', 'Type'],
@@ -153,7 +154,7 @@ function FleetLine({ rows }: { rows: ServiceRow[] }) {
 function ServicesGrid({ rows, sort }: { rows: ServiceRow[]; sort: string }) {
   const [active, setActive] = useState(-1);
   const { element, shown } = useWindowed(rows.length, rowHeight);
-  const now = Date.now();
+  const now = useMemo(() => Date.now(), [rows]);
   const { column: sorted, descending } = readSort(sort);
   const cursor = Math.min(active, rows.length - 1);
 
@@ -228,7 +229,8 @@ function ServicesGrid({ rows, sort }: { rows: ServiceRow[]; sort: string }) {
       <div ref={element} class="services-rows" role="rowgroup" style={{ height: `${rows.length * rowHeight}px` }}>
         {rows.slice(shown.first, shown.end).map((row, offset) => (
           <ServiceLine
-            key={`${row.service_name} ${row.profile_type}`}
+            // Rows that scroll out of sight serve for those that come: making them anew is what costs.
+            key={(shown.first + offset) % slots}
             row={row}
             index={shown.first + offset}
             active={shown.first + offset === cursor}
@@ -241,7 +243,11 @@ function ServicesGrid({ rows, sort }: { rows: ServiceRow[]; sort: string }) {
 }
 
 function ServiceLine({ row, index, active, now }: { row: ServiceRow; index: number; active: boolean; now: number }) {
-  const target = targetOf(row);
+  // Most rows are the same after a step of scrolling.
+  return useMemo(() => serviceLine(row, index, active, now), [row, index, active, now, state.value.source]);
+}
+
+function serviceLine(row: ServiceRow, index: number, active: boolean, now: number) {
   const last = row.last_ns / 1e6;
   const instant = row.temporality === 'instant';
   const change = changeOf(row);
@@ -262,11 +268,11 @@ function ServiceLine({ row, index, active, now }: { row: ServiceRow; index: numb
       onClick={(event) => {
         if ((event.target as HTMLElement).closest('a') && (event.metaKey || event.ctrlKey || event.shiftKey)) return;
         event.preventDefault();
-        go(target);
+        go(targetOf(row));
       }}
     >
       <Cell>
-        <a href={linkTo(target)} tabIndex={-1} title={visibleText(row.service_name)}>
+        <a href={linkTo(targetOf(row))} tabIndex={-1} title={visibleText(row.service_name)}>
           {visibleText(row.service_name) || '(no name)'}
         </a>
       </Cell>

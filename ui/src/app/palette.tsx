@@ -9,7 +9,8 @@ export default function Palette({ onClose }: { onClose(): void }) {
   const [question, setQuestion] = useState('');
   const [active, setActive] = useState(0);
   const id = useId();
-  const possible = commands.value.filter((command) => command.enabled?.() ?? true);
+  // Asked before this dialog takes the focus: some commands are about what has it.
+  const [possible] = useState(() => commands.value.filter((command) => command.enabled?.() ?? true));
   const found = fuzzySort(question, possible, (command) => `${command.title} ${command.group}`).slice(0, 60);
   const run = (command: Command) => {
     onClose();

@@ -99,7 +99,7 @@ function shareGroups(): MenuGroup[] {
       items: [{ title: 'Copy as vesta command', run: copyCommand, disabled: !selection }],
     },
     {
-      title: 'Export',
+      title: state.value.view === 'diff' ? 'Export the current side' : 'Export',
       items: [
         ...exports.map(({ format, title, extension }) => ({
           title,

@@ -175,8 +175,9 @@ export function EmptyNotice({ source, onChange }: { source: Source; onChange?: (
   }
   return (
     <Notice title="No data in this range" action={goThere}>
-      Matching profiles lie between {formatTime(why.first)} and {formatTime(why.last)}. If filters by trace, label or
-      function are set, they may leave nothing.
+      {why.last - why.first < 1000
+        ? `The only matching profile is of ${formatTime(why.last)}.`
+        : `Matching profiles lie between ${formatTime(why.first)} and ${formatTime(why.last)}.`}
     </Notice>
   );
 }

@@ -84,7 +84,7 @@ export function makeChart(element: HTMLElement, chart: Chart, events: ChartEvent
       width: Math.max(200, element.clientWidth),
       height: Math.max(120, element.clientHeight),
       legend: { show: false },
-      padding: [8, 8, 0, 0],
+      padding: [8, 22, 0, 0],
       scales: {
         x: { time: true, range: () => [current.from / 1000, current.to / 1000] },
         y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] },

@@ -21,7 +21,14 @@ export function FileBar() {
       </button>
       <button
         type="button"
-        onClick={() => go({ source: { ...source, file: '', query: '' }, zoom: [], steps: [], view: 'services' })}
+        onClick={() =>
+          go({
+            source: { query: '', from: source.from, to: source.to, file: '' },
+            zoom: [],
+            steps: [],
+            view: 'services',
+          })
+        }
       >
         Back to the services
       </button>

@@ -63,7 +63,9 @@ const nothingSet: Partial<State> = {
 };
 
 function sourceOf(file: Pick<OpenedFile, 'id'>, query: string): Source {
-  return { ...state.value.source, query, file: file.id };
+  // The range of the store stays for the way back.
+  const { from, to } = state.value.source;
+  return { query, from, to, file: file.id };
 }
 
 export function lookAt(file: OpenedFile) {

@@ -42,9 +42,10 @@ const titles: [Column | null, string][] = [
 
 function targetOf(row: ServiceRow): Partial<State> {
   const matchers = [{ name: 'service_name', operator: '=' as const, value: row.service_name }];
+  const { from, to } = state.value.source;
   return {
     view: 'explore',
-    source: { ...state.value.source, file: '', query: formatSelector({ type: row.name, matchers }) },
+    source: { query: formatSelector({ type: row.name, matchers }), from, to, file: '' },
     zoom: [],
     steps: [],
     sandwich: '',

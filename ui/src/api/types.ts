@@ -36,6 +36,7 @@ export interface FrameName {
 export interface TopRow extends FrameName {
   flat: number;
   cum: number;
+  callers?: number; // distinct direct ones
 }
 export interface Top extends AnswerHeader {
   rows: TopRow[];
@@ -50,12 +51,18 @@ export interface DiffRow extends FrameName {
   cum_before: number;
   cum_after: number;
   cum_delta: number;
+  p_value?: number | null; // null: not known
+  q_value?: number | null;
+  significant?: boolean;
+  change?: 'new' | 'removed' | 'changed' | 'same';
 }
 export interface Diff extends AnswerHeader {
   total_before: number;
   total_after: number;
   total_delta: number;
   baseline: AnswerHeader;
+  samples_before?: number; // 0 = not known
+  samples_after?: number;
   rows: DiffRow[];
   cut: { rows: number; flat_delta: number };
   coverage: CoverageSummary;

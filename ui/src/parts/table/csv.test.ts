@@ -9,7 +9,8 @@ describe('CSV', () => {
     expect(csvCell('plain')).toBe('plain');
   });
   it('disarms formulas in names', () => {
-    for (const name of ['=1+1', '+a', '-x', '@SUM(A1)', '\t=1', ' =1']) expect(csvCell(name).replace('"', '')[0]).toBe("'");
+    for (const name of ['=1+1', '+a', '-x', '@SUM(A1)', '\t=1', ' =1'])
+      expect(csvCell(name).replace('"', '')[0]).toBe("'");
     expect(csvCell('=HYPERLINK("http://x")')).toBe('"\'=HYPERLINK(""http://x"")"');
   });
   it('leaves numbers alone, also negative ones', () => {

@@ -60,6 +60,9 @@ describe('the sorted column', () => {
   });
   it('turns round on the second click', () => {
     expect(nextSort({ column: 'self', descending: true }, 'self', true).descending).toBe(false);
-    expect(nextSort({ column: 'self', descending: true }, 'name', false)).toEqual({ column: 'name', descending: false });
+    expect(nextSort({ column: 'self', descending: true }, 'name', false)).toEqual({
+      column: 'name',
+      descending: false,
+    });
   });
 });

@@ -1,3 +1,223 @@
+// Two selections side by side: what they are, how they differ in all, and then in flame graph, table and tree.
+import { useEffect, useState } from 'preact/hooks';
+import { useAnswer } from '../../api/answer';
+import { askJson } from '../../api/client';
+import { comparisonParameters } from '../../api/parameters';
+import { refreshCount } from '../../api/refresh';
+import type { Diff } from '../../api/types';
+import { useCommands } from '../../app/commands';
+import { FlamePane } from '../../stand_in/flame_pane';
+import { RangePicker } from '../../stand_in/range_picker';
+import { SelectorBar } from '../../stand_in/selector_bar';
+import type { ChangeFilter, Pane, Source } from '../../state/state';
+import { amend, go, state } from '../../state/store';
+import { formatChange, formatRelative, formatTime, formatValue } from '../../text/format';
+import { TablePane } from '../table/table_pane';
+import { TreePane } from '../tree/tree_pane';
+import './diff.css';
+import { PresetBar } from './preset_bar';
+import { presetBaseline, presets } from './presets';
+import { changeSentence, significanceSentence, warnings } from './summary';
+
+// One row is enough: the count of the others is in what was cut.
+function useSummary() {
+  const now = state.value;
+  const parameters = comparisonParameters(now);
+  parameters.set('change', 'significant');
+  parameters.set('rows', '1');
+  const key = now.baseline ? `diff?${parameters}` : null;
+  return useAnswer<Diff>(key, (signal) => askJson<Diff>('diff', parameters, signal));
+}
+
+function swap() {
+  const { source, baseline } = state.value;
+  if (baseline) go({ source: baseline, baseline: source, zoom: [] });
+}
+
+function rangeText(side?: { from_ns: number; to_ns: number }): string {
+  return side?.to_ns ? `${formatTime(side.from_ns / 1e6)} – ${formatTime(side.to_ns / 1e6)}` : '';
+}
+
+interface SideProps {
+  title: string;
+  source: Source;
+  onChange(source: Source): void;
+  value: string;
+  range: string;
+}
+
+function Side({ title, source, onChange, value, range }: SideProps) {
+  const change = (part: Partial<Source>) => onChange({ ...source, ...part });
+  return (
+    <section class="diff-side" aria-label={title}>
+      <div class="diff-side-head">
+        <h2>{title}</h2>
+        <span class="diff-value">{value}</span>
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`Open the ${title.toLowerCase()} alone`}
+          onClick={() => go({ view: 'explore', source, zoom: [] })}
+        >
+          Open alone
+        </button>
+      </div>
+      <SelectorBar source={source} onChange={change} label={`${title}: selector`} />
+      <div class="row">
+        <RangePicker source={source} onChange={change} label={`${title}: range`} />
+        <span class="muted diff-range">{range}</span>
+      </div>
+    </section>
+  );
+}
+
+function Summary({ diff }: { diff: Diff }) {
+  const { total_before: before, total_after: after, unit } = diff;
+  const significant = diff.rows.length + diff.cut.rows;
+  const doubts = warnings(diff, state.value.scale);
+  const tone = after > before ? 'diff-more' : after < before ? 'diff-less' : '';
+  return (
+    <div class="diff-summary" role="status">
+      <p>
+        <strong class={tone}>
+          {formatChange(after - before, unit)} ({formatRelative(before, after)})
+        </strong>{' '}
+        {changeSentence(diff)} {significanceSentence(significant, diff)}
+      </p>
+      {doubts.map((doubt) => (
+        <p key={doubt} class="diff-doubt">
+          {doubt}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function Choice<T extends string>(props: {
+  label: string;
+  options: [T, string][];
+  value: T;
+  onChoose(value: T): void;
+}) {
+  return (
+    <fieldset class="diff-choice">
+      <legend class="hidden-text">{props.label}</legend>
+      {props.options.map(([value, title]) => (
+        <button key={value} type="button" aria-pressed={value === props.value} onClick={() => props.onChoose(value)}>
+          {title}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+const panes: [Pane, string][] = [
+  ['flame', 'Flame graph'],
+  ['table', 'Table'],
+  ['tree', 'Tree'],
+  ['both', 'Both'],
+];
+const filters: [ChangeFilter, string][] = [
+  ['all', 'All'],
+  ['new', 'New'],
+  ['removed', 'Removed'],
+  ['changed', 'Changed'],
+  ['significant', 'Significant'],
+];
+
 export function DiffView() {
-  return <h1>Diff</h1>;
+  const now = state.value;
+  const { source, baseline } = now;
+  const [chosen, setChosen] = useState(false);
+  const canChoose = source.query !== '' && source.file === '';
+  // Live comparisons move along; between refreshes the words of a range mean one time.
+  const at = Date.now();
+  void refreshCount.value;
+  useEffect(() => {
+    if (baseline || !canChoose) return;
+    setChosen(true);
+    amend({ baseline: presetBaseline(presets[0], source, Date.now()) });
+  }, [baseline === null, canChoose]);
+  const summary = useSummary();
+  useCommands([
+    { id: 'diff.swap', title: 'Swap the sides', group: 'Compare', keys: ['w'], run: swap },
+    {
+      id: 'diff.scale',
+      title: 'Compare by share or by amount',
+      group: 'Compare',
+      keys: ['a'],
+      run: () => go({ scale: state.value.scale === 'absolute' ? 'normalized' : 'absolute' }),
+    },
+  ]);
+  const other = baseline ?? source;
+  const diff = summary.data;
+  const setBaseline = (next: Source) => {
+    setChosen(false);
+    go({ baseline: next, zoom: [] });
+  };
+  return (
+    <div class="diff">
+      <h1 class="hidden-text">Compare</h1>
+      <div class="diff-sides">
+        <Side
+          title="Baseline"
+          source={other}
+          onChange={setBaseline}
+          value={diff ? formatValue(diff.total_before, diff.unit) : ''}
+          range={rangeText(diff?.baseline)}
+        />
+        <button type="button" class="diff-swap" title="Swap the sides (W)" aria-label="Swap the sides" onClick={swap}>
+          ⇄
+        </button>
+        <Side
+          title="Selection"
+          source={source}
+          onChange={(next) => go({ source: next, zoom: [] })}
+          value={diff ? formatValue(diff.total_after, diff.unit) : ''}
+          range={rangeText(diff)}
+        />
+      </div>
+      <PresetBar source={source} baseline={baseline} at={at} onChoose={setBaseline} />
+      {chosen && (
+        <p class="diff-note" role="status">
+          No baseline was chosen: this compares with the window just before.
+        </p>
+      )}
+      {diff && baseline && <Summary diff={diff} />}
+      <div class="diff-tools">
+        <Choice label="Show as" options={panes} value={now.pane} onChoose={(pane) => go({ pane })} />
+        <Choice
+          label="Compare by"
+          options={[
+            ['absolute', 'By amount'],
+            ['normalized', 'By share'],
+          ]}
+          value={now.scale}
+          onChoose={(scale) => go({ scale })}
+        />
+        {now.pane !== 'flame' && now.pane !== 'tree' && (
+          <Choice label="Functions" options={filters} value={now.change} onChoose={(change) => go({ change })} />
+        )}
+      </div>
+      {!baseline ? (
+        <div class="notice">
+          <h2>Nothing to compare yet</h2>
+          <p>
+            {source.file
+              ? 'Open a second file, or give the baseline a selector.'
+              : 'Say what to look at in the selector of a side, or choose a service.'}
+          </p>
+          <button type="button" onClick={() => go({ view: 'services' })}>
+            To the services
+          </button>
+        </div>
+      ) : (
+        <div class={now.pane === 'both' ? 'diff-panes diff-both' : 'diff-panes'}>
+          {(now.pane === 'flame' || now.pane === 'both') && <FlamePane compare />}
+          {(now.pane === 'table' || now.pane === 'both') && <TablePane compare />}
+          {now.pane === 'tree' && <TreePane compare />}
+        </div>
+      )}
+    </div>
+  );
 }

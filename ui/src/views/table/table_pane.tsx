@@ -1,3 +1,220 @@
-export function TablePane(_: { compare: boolean }) {
-  return <p class="muted">Table</p>;
+// The table of functions, from the whole profile as the server has it; in a comparison with both sides and the change.
+import { useMemo, useState } from 'preact/hooks';
+import { useAnswer } from '../../api/answer';
+import { askJson } from '../../api/client';
+import { comparisonParameters, reportParameters } from '../../api/parameters';
+import type { Diff, DiffRow, FrameName, Top, TopRow } from '../../api/types';
+import { useCommands } from '../../app/commands';
+import { copyText } from '../../parts/copy';
+import { Problem } from '../../parts/problem';
+import { SearchBox } from '../../parts/search_box';
+import type { Column } from '../../parts/table/columns';
+import { csvText } from '../../parts/table/csv';
+import { Grid } from '../../parts/table/grid';
+import { type Sort, writeSort } from '../../parts/table/sort';
+import { frameMenu } from '../../stand_in/frame_menu';
+import { hoveredFunction, selectedFunction } from '../../state/selection';
+import type { State } from '../../state/state';
+import { amend, go, state } from '../../state/store';
+import { formatCount, formatShare } from '../../text/format';
+import { matchOf, serverExpression } from '../../text/match';
+import { Details } from './details';
+import { diffColumns, diffCsv, topColumns, topCsv } from './table_columns';
+import './table.css';
+import { diffKeys, keepsChange, knownSort, TableModel, topKeys } from './table_model';
+
+// More than anybody reads and still quick to send; the answer says what it left out.
+const mostRows = 50_000;
+
+function question(now: State, compare: boolean): URLSearchParams {
+  const parameters = compare ? comparisonParameters(now) : reportParameters(now);
+  parameters.set('rows', String(mostRows));
+  return parameters;
+}
+
+// The whole table; and when that was cut, what the search and the filter find in all of it.
+function useTable<T extends Top | Diff>(path: string, compare: boolean) {
+  const now = state.value;
+  const whole = question(now, compare);
+  const asked = compare && !now.baseline ? null : `${path}?${whole}`;
+  const answer = useAnswer<T>(asked, (signal) => askJson<T>(path, whole, signal));
+  const narrow = new URLSearchParams(whole);
+  const expression = matchOf(now.search).error ? '' : serverExpression(now.search);
+  if (expression) narrow.set('match', expression);
+  if (compare && now.change !== 'all') narrow.set('change', now.change);
+  const isCut = (answer.data?.cut.rows ?? 0) > 0 && `${narrow}` !== `${whole}`;
+  const part = useAnswer<T>(isCut ? `${path}?${narrow}` : null, (signal) => askJson<T>(path, narrow, signal));
+  return { answer, data: isCut ? (part.data ?? answer.data) : answer.data };
+}
+
+interface BodyProps<Row extends FrameName> {
+  model: TableModel<Row>;
+  rows: Uint32Array;
+  columns: Column[];
+  sort: Sort;
+  cut: string;
+  label: string;
+  busy: boolean;
+  slow: boolean;
+  csv(rows: Uint32Array): string;
+}
+
+function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: BodyProps<Row>) {
+  const [cursor, setCursor] = useState(-1);
+  const [copied, setCopied] = useState('');
+  const { search } = state.value;
+  const match = matchOf(search);
+  const hovered = hoveredFunction.value;
+  const selected = selectedFunction.value;
+  const sandwich = (row: number) => go({ sandwich: model.rows[row].name, pane: 'flame' });
+  const copy = async () => {
+    const done = await copyText(rest.csv(rows));
+    setCopied(done ? `${formatCount(rows.length)} rows copied` : 'The browser does not allow copying');
+    setTimeout(() => setCopied(''), 3000);
+  };
+  useCommands([{ id: 'table.copy', title: 'Copy the table as CSV', group: 'Table', run: copy }]);
+  const current = cursor >= 0 && cursor < model.rows.length ? cursor : -1;
+  return (
+    <section class="table-pane" aria-label={rest.label}>
+      <div class="table-tools">
+        {state.value.pane !== 'both' && <SearchBox label="Search functions" />}
+        <span role="status">
+          {rows.length === model.rows.length
+            ? `${formatCount(rows.length)} functions`
+            : `${formatCount(rows.length)} of ${formatCount(model.rows.length)} functions`}
+          {rest.cut && <span class="table-cut"> · {rest.cut}</span>}
+          {match.error && <span class="table-wrong"> · the search is no expression: {match.error}</span>}
+          {rest.slow && <span class="muted"> · loading</span>}
+        </span>
+        <span class="table-tools-end">
+          <span role="status" class="muted">
+            {copied}
+          </span>
+          <button type="button" class="table-button" onClick={copy}>
+            Copy as CSV
+          </button>
+        </span>
+      </div>
+      <div class="table-grid">
+        <Grid
+          label={rest.label}
+          columns={columns}
+          rows={rows}
+          sort={sort}
+          onSort={(next) => go({ sort: writeSort(next) })}
+          cursor={current}
+          onCursor={setCursor}
+          onActivate={(row) => {
+            selectedFunction.value = model.rows[row].name;
+          }}
+          onOpen={sandwich}
+          onHover={(row) => {
+            hoveredFunction.value = row < 0 ? null : model.rows[row].name;
+          }}
+          onMenu={(row, at) => frameMenu(model.rows[row], at)}
+          onKey={(event, row) => {
+            if (event.key !== 's' || event.ctrlKey) return false;
+            sandwich(row);
+            return true;
+          }}
+          selected={(row) => model.rows[row].name === selected}
+          rowClass={(row) => (model.rows[row].name === hovered ? 'grid-lit' : '')}
+          busy={rest.busy}
+          empty={
+            match.empty ? (
+              'Nothing to show: the filters leave no function.'
+            ) : (
+              <>
+                No function matches.{' '}
+                <button type="button" onClick={() => amend({ search: '' })}>
+                  Clear the search
+                </button>
+              </>
+            )
+          }
+        />
+      </div>
+      <Details frame={current >= 0 ? model.rows[current] : undefined} />
+    </section>
+  );
+}
+
+function cutText(rows: number, weight: string): string {
+  return rows > 0 ? `${formatCount(rows)} more with ${weight} are not in this table; search looks at all of them` : '';
+}
+
+function TopTable() {
+  const { answer, data } = useTable<Top>('top', false);
+  const now = state.value;
+  const sort = knownSort(now.sort, topKeys, '-self');
+  const model = useMemo(() => new TableModel<TopRow>(data?.rows ?? [], topKeys), [data]);
+  const rows = useMemo(() => model.shown(matchOf(now.search), sort), [model, now.search, sort.column, sort.descending]);
+  const columns = useMemo(
+    () => (data ? topColumns(model.rows, data.unit, data.total, now.search) : []),
+    [data, now.search],
+  );
+  if (answer.error && !data) return <Problem error={answer.error} />;
+  if (!data) return <Waiting slow={answer.slow} />;
+  return (
+    <Body
+      label="Functions by weight"
+      model={model}
+      rows={rows}
+      columns={columns}
+      sort={sort}
+      cut={cutText(answer.data?.cut.rows ?? 0, `${formatShare(answer.data?.cut.flat ?? 0, data.total)} of self`)}
+      busy={answer.loading}
+      slow={answer.slow}
+      csv={(order) =>
+        csvText(
+          topCsv.headings,
+          Array.from(order, (row) => topCsv.row(model.rows[row])),
+        )
+      }
+    />
+  );
+}
+
+function DiffTable() {
+  const { answer, data } = useTable<Diff>('diff', true);
+  const now = state.value;
+  const sort = knownSort(now.sort, diffKeys, '-self_delta');
+  const model = useMemo(() => new TableModel<DiffRow>(data?.rows ?? [], diffKeys), [data]);
+  const rows = useMemo(
+    () => model.shown(matchOf(now.search), sort, keepsChange(now.change)),
+    [model, now.search, now.change, sort.column, sort.descending],
+  );
+  const columns = useMemo(() => (data ? diffColumns(model.rows, data.unit, now.search) : []), [data, now.search]);
+  if (answer.error && !data) return <Problem error={answer.error} />;
+  if (!data) return <Waiting slow={answer.slow} />;
+  return (
+    <Body
+      label="Functions by change"
+      model={model}
+      rows={rows}
+      columns={columns}
+      sort={sort}
+      cut={cutText(answer.data?.cut.rows ?? 0, 'smaller changes')}
+      busy={answer.loading}
+      slow={answer.slow}
+      csv={(order) =>
+        csvText(
+          diffCsv.headings,
+          Array.from(order, (row) => diffCsv.row(model.rows[row])),
+        )
+      }
+    />
+  );
+}
+
+function Waiting({ slow }: { slow: boolean }) {
+  return (
+    <div class="table-pane table-waiting" role="status">
+      {slow ? 'Adding up …' : ''}
+    </div>
+  );
+}
+
+export function TablePane({ compare = false }: { compare?: boolean }) {
+  return compare ? <DiffTable /> : <TopTable />;
 }

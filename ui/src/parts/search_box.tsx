@@ -1,0 +1,24 @@
+// The search that all views share, where the flame graph with its own is not on screen.
+import { useRef } from 'preact/hooks';
+import { useCommands } from '../app/commands';
+import { amend, state } from '../state/store';
+import { matchOf } from '../text/match';
+
+export function SearchBox({ label }: { label: string }) {
+  const box = useRef<HTMLInputElement>(null);
+  const { search } = state.value;
+  useCommands([{ id: 'search.focus', title: 'Search', group: 'Search', keys: ['/'], run: () => box.current?.focus() }]);
+  return (
+    <input
+      ref={box}
+      type="search"
+      class="search-box"
+      aria-label={label}
+      placeholder="Search: name or /expression/"
+      spellcheck={false}
+      aria-invalid={matchOf(search).error !== ''}
+      value={search}
+      onInput={(event) => amend({ search: event.currentTarget.value })}
+    />
+  );
+}

@@ -1,0 +1,175 @@
+// The columns of both tables, on screen and as CSV. Bars are in relation to the largest value of their column, so that a
+// flat profile still shows which is more.
+import type { DiffRow, FrameName, TopRow } from '../../api/types';
+import { Bar } from '../../parts/table/bar';
+import type { Column } from '../../parts/table/columns';
+import { visibleText } from '../../stand_in/safe';
+import { formatChange, formatCount, formatRelative, formatShare, formatValue } from '../../text/format';
+import { NameCell } from './name_cell';
+import { baseName, placeOf, significanceText } from './table_model';
+
+function largest<Row>(rows: readonly Row[], value: (row: Row) => number): number {
+  let most = 0;
+  for (const row of rows) most = Math.max(most, Math.abs(value(row)));
+  return most || 1;
+}
+
+function frameColumns(rows: readonly FrameName[], search: string): Record<'name' | 'binary' | 'place', Column> {
+  return {
+    name: {
+      id: 'name',
+      title: 'Function',
+      width: 200,
+      grow: true,
+      sortable: true,
+      cell: (row) => <NameCell name={rows[row].name} search={search} />,
+    },
+    binary: {
+      id: 'binary',
+      title: 'Binary',
+      width: 130,
+      spare: 2,
+      sortable: true,
+      cell: (row) => (
+        <span class="grid-quiet" title={visibleText(rows[row].binary)}>
+          {visibleText(baseName(rows[row].binary))}
+        </span>
+      ),
+    },
+    place: {
+      id: 'place',
+      title: 'File:line',
+      width: 170,
+      spare: 3,
+      sortable: true,
+      cell: (row) => (
+        <span class="grid-quiet" title={visibleText(placeOf(rows[row]))}>
+          {visibleText(baseName(placeOf(rows[row])))}
+        </span>
+      ),
+    },
+  };
+}
+
+function numeric(id: string, title: string, width: number, cell: Column['cell'], more: Partial<Column> = {}): Column {
+  return { id, title, width, end: true, sortable: true, descendingFirst: true, cell, ...more };
+}
+
+export function topColumns(rows: readonly TopRow[], unit: string, total: number, search: string): Column[] {
+  const frame = frameColumns(rows, search);
+  const mostSelf = largest(rows, (row) => row.flat);
+  const mostTotal = largest(rows, (row) => row.cum);
+  const share = (value: number, most: number) => <Bar text={formatShare(value, total)} part={Math.abs(value) / most} />;
+  return [
+    numeric('self', 'Self', 88, (row) => formatValue(rows[row].flat, unit), { hint: 'In the function itself' }),
+    numeric('self_share', 'Self %', 92, (row) => share(rows[row].flat, mostSelf)),
+    numeric('total', 'Total', 88, (row) => formatValue(rows[row].cum, unit), {
+      hint: 'In the function and all that it calls',
+      spare: 0,
+    }),
+    numeric('total_share', 'Total %', 92, (row) => share(rows[row].cum, mostTotal)),
+    frame.name,
+    numeric(
+      'callers',
+      'Callers',
+      76,
+      (row) => {
+        const { callers } = rows[row];
+        return <span class="grid-quiet">{callers === undefined ? '–' : formatCount(callers)}</span>;
+      },
+      { spare: 4, hint: 'How many functions call it directly' },
+    ),
+    frame.binary,
+    frame.place,
+  ];
+}
+
+export function diffColumns(rows: readonly DiffRow[], unit: string, search: string): Column[] {
+  const frame = frameColumns(rows, search);
+  const mostSelf = largest(rows, (row) => row.flat_delta);
+  const mostTotal = largest(rows, (row) => row.cum_delta);
+  const change = (value: number, most: number) => (
+    <Bar text={formatChange(value, unit)} part={Math.abs(value) / most} tone={value > 0 ? 'more' : 'less'} />
+  );
+  return [
+    numeric('self_before', 'Self before', 92, (row) => formatValue(rows[row].flat_before, unit), { spare: 5 }),
+    numeric('self_after', 'after', 84, (row) => formatValue(rows[row].flat_after, unit), {
+      spare: 5,
+      hint: 'Self after',
+    }),
+    numeric('self_delta', 'Self change', 104, (row) => change(rows[row].flat_delta, mostSelf)),
+    numeric('self_relative', 'Self ±', 70, (row) => formatRelative(rows[row].flat_before, rows[row].flat_after), {
+      spare: 1,
+      hint: 'Change of self in relation to before',
+    }),
+    numeric('total_before', 'Total before', 96, (row) => formatValue(rows[row].cum_before, unit), { spare: 6 }),
+    numeric('total_after', 'after', 84, (row) => formatValue(rows[row].cum_after, unit), {
+      spare: 6,
+      hint: 'Total after',
+    }),
+    numeric('total_delta', 'Total change', 104, (row) => change(rows[row].cum_delta, mostTotal)),
+    numeric('total_relative', 'Total ±', 70, (row) => formatRelative(rows[row].cum_before, rows[row].cum_after), {
+      spare: 4,
+      hint: 'Change of total in relation to before',
+    }),
+    numeric(
+      'significance',
+      'Signif.',
+      96,
+      (row) => (
+        <span class={rows[row].significant ? 'table-significant' : 'grid-quiet'}>
+          {rows[row].significant ? '● ' : ''}
+          {significanceText(rows[row])}
+        </span>
+      ),
+      {
+        descendingFirst: false,
+        spare: 3,
+        hint: 'q: share of changes like this that chance alone would make. ● is below 0.05: more than chance',
+      },
+    ),
+    frame.name,
+    { ...frame.binary, spare: 7 },
+    { ...frame.place, spare: 8 },
+  ];
+}
+
+interface Csv<Row> {
+  headings: string[];
+  row(row: Row): (string | number)[];
+}
+
+export const topCsv: Csv<TopRow> = {
+  headings: ['self', 'total', 'callers', 'name', 'binary', 'file', 'line'],
+  row: (row) => [row.flat, row.cum, row.callers ?? '', row.name, row.binary, row.file, row.line],
+};
+export const diffCsv: Csv<DiffRow> = {
+  headings: [
+    'self_before',
+    'self_after',
+    'self_change',
+    'total_before',
+    'total_after',
+    'total_change',
+    'q_value',
+    'significant',
+    'name',
+    'binary',
+    'file',
+    'line',
+  ],
+  row: (row) => [
+    row.flat_before,
+    row.flat_after,
+    row.flat_delta,
+    row.cum_before,
+    row.cum_after,
+    row.cum_delta,
+    row.q_value ?? '',
+    row.significant ? 'yes' : 'no',
+    row.name,
+    row.binary,
+    row.file,
+    row.line,
+  ],
+};

@@ -18,6 +18,15 @@ export function sourceParameters(source: Source, prefix = '', into = new URLSear
   return into;
 }
 
+// value_min, value_max, sample_from, sample_to: a region of a heat map
+export function regionParameters(source: Source, prefix: string, into: URLSearchParams): URLSearchParams {
+  put(into, `${prefix}value_min`, source.valueMin ?? '');
+  put(into, `${prefix}value_max`, source.valueMax ?? '');
+  put(into, `${prefix}sample_from`, source.sampleFrom ?? '');
+  put(into, `${prefix}sample_to`, source.sampleTo ?? '');
+  return into;
+}
+
 // trace_id, span_id, sample_labels
 export function sampleParameters(state: State, into: URLSearchParams): URLSearchParams {
   put(into, 'trace_id', state.trace);
@@ -35,6 +44,7 @@ export function stepParameters(state: State, into: URLSearchParams): URLSearchPa
 // What all reports on stacks share.
 export function reportParameters(state: State): URLSearchParams {
   const parameters = sourceParameters(state.source);
+  regionParameters(state.source, '', parameters);
   sampleParameters(state, parameters);
   stepParameters(state, parameters);
   if (state.group !== 'function') parameters.set('group', state.group);
@@ -44,7 +54,10 @@ export function reportParameters(state: State): URLSearchParams {
 // The same for a comparison with the baseline.
 export function comparisonParameters(state: State): URLSearchParams {
   const parameters = reportParameters(state);
-  if (state.baseline) sourceParameters(state.baseline, 'baseline_', parameters);
+  if (state.baseline) {
+    sourceParameters(state.baseline, 'baseline_', parameters);
+    regionParameters(state.baseline, 'baseline_', parameters);
+  }
   if (state.scale !== 'absolute') parameters.set('scale', state.scale);
   return parameters;
 }

@@ -31,6 +31,11 @@ export interface Source {
   from: TimeWord;
   to: TimeWord;
   file: string; // empty = the store
+  // A region of a heat map; absent = everything.
+  valueMin?: string; // profiles whose total is at least this, and
+  valueMax?: string; // less than this
+  sampleFrom?: string; // samples with a time from here, in Unix nanoseconds,
+  sampleTo?: string; // to before here
 }
 
 export interface State {

@@ -44,6 +44,7 @@ function anyState(seed: number): State {
     from: pick('now-1h', '1763200000000', text()),
     to: pick('now', text()),
     file: pick('', text()),
+    ...pick({}, { valueMin: '5', valueMax: '70' }, { sampleFrom: '1763200000000000000' }),
   });
   const flag = () => pick(true, false);
   return {

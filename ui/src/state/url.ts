@@ -53,11 +53,17 @@ const fields: Fields = {
   sourceLine: ['line', count],
 };
 
-const sourceNames: [keyof Source, string][] = [
+const sourceNames: ['query' | 'from' | 'to' | 'file', string][] = [
   ['query', 'query'],
   ['from', 'from'],
   ['to', 'to'],
   ['file', 'file'],
+];
+const regionNames: ['valueMin' | 'valueMax' | 'sampleFrom' | 'sampleTo', string][] = [
+  ['valueMin', 'value_min'],
+  ['valueMax', 'value_max'],
+  ['sampleFrom', 'sample_from'],
+  ['sampleTo', 'sample_to'],
 ];
 
 const stepKinds: readonly StepKind[] = ['focus', 'ignore', 'hide', 'show', 'show_from'];
@@ -72,11 +78,19 @@ function writeSource(parameters: URLSearchParams, source: Source, base: Source, 
   for (const [key, name] of sourceNames) {
     if (source[key] !== base[key]) parameters.set(prefix + name, source[key]);
   }
+  for (const [key, name] of regionNames) {
+    if ((source[key] ?? '') !== (base[key] ?? '')) parameters.set(prefix + name, source[key] ?? '');
+  }
 }
 
 function readSource(parameters: URLSearchParams, base: Source, prefix: string): Source {
   const source = { ...base };
   for (const [key, name] of sourceNames) source[key] = parameters.get(prefix + name) ?? base[key];
+  for (const [key, name] of regionNames) {
+    const value = parameters.get(prefix + name) ?? base[key];
+    if (value) source[key] = value;
+    else delete source[key];
+  }
   return source;
 }
 

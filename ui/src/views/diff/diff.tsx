@@ -6,6 +6,7 @@ import { comparisonParameters } from '../../api/parameters';
 import { refreshCount } from '../../api/refresh';
 import type { Diff } from '../../api/types';
 import { useCommands } from '../../app/commands';
+import { RegionChip } from '../../parts/region_chip';
 import { FlamePane } from '../../stand_in/flame_pane';
 import { RangePicker } from '../../stand_in/range_picker';
 import { SelectorBar } from '../../stand_in/selector_bar';
@@ -44,9 +45,10 @@ interface SideProps {
   onChange(source: Source): void;
   value: string;
   range: string;
+  unit: string;
 }
 
-function Side({ title, source, onChange, value, range }: SideProps) {
+function Side({ title, source, onChange, value, range, unit }: SideProps) {
   const change = (part: Partial<Source>) => onChange({ ...source, ...part });
   return (
     <section class="diff-side" aria-label={title}>
@@ -66,6 +68,7 @@ function Side({ title, source, onChange, value, range }: SideProps) {
       <div class="row">
         <RangePicker source={source} onChange={change} label={`${title}: range`} />
         <span class="muted diff-range">{range}</span>
+        <RegionChip source={source} unit={unit} onChange={onChange} />
       </div>
     </section>
   );
@@ -165,6 +168,7 @@ export function DiffView() {
           onChange={setBaseline}
           value={diff ? formatValue(diff.total_before, diff.unit) : ''}
           range={rangeText(diff?.baseline)}
+          unit={diff?.unit ?? ''}
         />
         <button type="button" class="diff-swap" title="Swap the sides (W)" aria-label="Swap the sides" onClick={swap}>
           ⇄
@@ -175,6 +179,7 @@ export function DiffView() {
           onChange={(next) => go({ source: next, zoom: [] })}
           value={diff ? formatValue(diff.total_after, diff.unit) : ''}
           range={rangeText(diff)}
+          unit={diff?.unit ?? ''}
         />
       </div>
       <PresetBar source={source} baseline={baseline} at={at} onChoose={setBaseline} />

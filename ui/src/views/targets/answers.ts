@@ -1,0 +1,57 @@
+// What /api/v1/agents, /targets and /coverage answer.
+import type { AnswerHeader, Loss } from '../../api/types';
+
+export interface Agent {
+  host: string;
+  agent: string;
+  services: number | string[]; // how many, or which
+  types: string[];
+  profiles: number;
+  last_ns: number;
+  rate_hz: number; // 0 = not known
+  complete: number | null; // shares of the weight
+  named: number | null;
+  total: number;
+  losses: Loss[];
+}
+export interface LocalAgent {
+  version?: string;
+  uptime_s?: number;
+  rate_hz?: number;
+  rate_configured_hz?: number;
+  processes?: number;
+  samples?: number;
+  losses?: Loss[];
+  exporters?: { name: string; sent: number; failed: number; queued: number }[];
+  memory_bytes?: number;
+  cpu_share?: number;
+}
+export interface Agents {
+  agents: Agent[];
+  local: LocalAgent | null;
+  cut: { agents: number };
+}
+export interface Target {
+  job: string;
+  url: string;
+  profile: string;
+  labels: Record<string, string>;
+  health: string;
+  last_error: string;
+  last_scrape_ns: number;
+  last_duration_ns: number;
+  scrapes: number;
+  failures: number;
+}
+export interface Targets {
+  targets: Target[];
+  problems: string[];
+}
+export interface Coverage extends AnswerHeader {
+  named: number;
+  named_frames: number;
+  complete: number;
+  marks: { name: string; weight: number }[];
+  unnamed_binaries: { binary: string; build_id: string; weight: number }[];
+  losses: Loss[];
+}

@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks';
 import { useCommands } from '../app/commands';
 import { amend, state } from '../state/store';
 import { matchOf } from '../text/match';
+import './search_box.css';
 
 export function SearchBox({ label }: { label: string }) {
   const box = useRef<HTMLInputElement>(null);

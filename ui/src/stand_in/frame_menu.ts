@@ -4,7 +4,7 @@ import { showMenu } from '../parts/menu';
 import { addStep, go } from '../state/store';
 import { escapeExpression } from '../text/match';
 
-export function frameMenu(frame: FrameName, at: { x: number; y: number }) {
+export function showFrameMenu(at: { x: number; y: number }, frame: FrameName) {
   const pattern = `^${escapeExpression(frame.name)}$`;
   showMenu({
     ...at,

@@ -1,7 +1,7 @@
 // Until parts/range_picker.tsx is here.
 import type { Source } from '../state/state';
 
-export function RangePicker(props: { source: Source; onChange(change: Partial<Source>): void; label: string }) {
+export function RangePicker(props: { source: Source; onChange(source: Source): void; label: string; live?: boolean }) {
   return (
     <span class="row">
       {(['from', 'to'] as const).map((end) => (
@@ -11,7 +11,7 @@ export function RangePicker(props: { source: Source; onChange(change: Partial<So
           size={14}
           aria-label={`${props.label}, ${end}`}
           value={props.source[end]}
-          onChange={(event) => props.onChange({ [end]: event.currentTarget.value })}
+          onChange={(event) => props.onChange({ ...props.source, [end]: event.currentTarget.value })}
         />
       ))}
     </span>

@@ -18,7 +18,7 @@ import { TreePane } from '../tree/tree_pane';
 import './diff.css';
 import { PresetBar } from './preset_bar';
 import { presetBaseline, presets } from './presets';
-import { changeSentence, significanceSentence, warnings } from './summary';
+import { changeSentence, sideTotals, significanceSentence, warnings } from './summary';
 
 // One row is enough: the count of the others is in what was cut.
 function useSummary() {
@@ -49,7 +49,6 @@ interface SideProps {
 }
 
 function Side({ title, source, onChange, value, range, unit }: SideProps) {
-  const change = (part: Partial<Source>) => onChange({ ...source, ...part });
   return (
     <section class="diff-side" aria-label={title}>
       <div class="diff-side-head">
@@ -58,15 +57,15 @@ function Side({ title, source, onChange, value, range, unit }: SideProps) {
         <button
           type="button"
           class="quiet"
-          aria-label={`Open the ${title.toLowerCase()} alone`}
+          aria-label={`Open alone: ${title.toLowerCase()}`}
           onClick={() => go({ view: 'explore', source, zoom: [] })}
         >
           Open alone
         </button>
       </div>
-      <SelectorBar source={source} onChange={change} label={`${title}: selector`} />
+      <SelectorBar source={source} onChange={onChange} label={`${title}: selector`} />
       <div class="row">
-        <RangePicker source={source} onChange={change} label={`${title}: range`} />
+        <RangePicker source={source} onChange={onChange} label={`${title}: range`} live={false} />
         <span class="muted diff-range">{range}</span>
         <RegionChip source={source} unit={unit} onChange={onChange} />
       </div>
@@ -75,7 +74,8 @@ function Side({ title, source, onChange, value, range, unit }: SideProps) {
 }
 
 function Summary({ diff }: { diff: Diff }) {
-  const { total_before: before, total_after: after, unit } = diff;
+  const { unit } = diff;
+  const { before, after } = sideTotals(diff, state.value.scale);
   const significant = diff.rows.length + diff.cut.rows;
   const doubts = warnings(diff, state.value.scale);
   const tone = after > before ? 'diff-more' : after < before ? 'diff-less' : '';
@@ -85,7 +85,9 @@ function Summary({ diff }: { diff: Diff }) {
         <strong class={tone}>
           {formatChange(after - before, unit)} ({formatRelative(before, after)})
         </strong>{' '}
-        {changeSentence(diff)} {significanceSentence(significant, diff)}
+        {changeSentence(diff, before, after)}{' '}
+        {state.value.scale === 'normalized' && 'Below, both are scaled to one total: only the mix shows. '}
+        {significanceSentence(significant, diff)}
       </p>
       {doubts.map((doubt) => (
         <p key={doubt} class="diff-doubt">
@@ -166,7 +168,7 @@ export function DiffView() {
           title="Baseline"
           source={other}
           onChange={setBaseline}
-          value={diff ? formatValue(diff.total_before, diff.unit) : ''}
+          value={diff ? formatValue(sideTotals(diff, now.scale).before, diff.unit) : ''}
           range={rangeText(diff?.baseline)}
           unit={diff?.unit ?? ''}
         />
@@ -177,7 +179,7 @@ export function DiffView() {
           title="Selection"
           source={source}
           onChange={(next) => go({ source: next, zoom: [] })}
-          value={diff ? formatValue(diff.total_after, diff.unit) : ''}
+          value={diff ? formatValue(sideTotals(diff, now.scale).after, diff.unit) : ''}
           range={rangeText(diff)}
           unit={diff?.unit ?? ''}
         />

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changeSentence, significanceSentence, warnings } from './summary';
+import { changeSentence, sideTotals, significanceSentence, warnings } from './summary';
 
 const hour = 3600e9;
 const side = {
@@ -27,13 +27,18 @@ const diff = (before: number, after: number, more = {}) => ({
 
 describe('a comparison', () => {
   it('says what takes more time, and never that it is slower', () => {
-    expect(changeSentence(diff(100, 125))).toBe('The selection takes 25 % more time than the baseline.');
-    expect(changeSentence(diff(100, 75, { unit: 'bytes' }))).toBe(
+    expect(changeSentence(side, 100, 125)).toBe('The selection takes 25 % more time than the baseline.');
+    expect(changeSentence({ ...side, unit: 'bytes' }, 100, 75)).toBe(
       'The selection has 25 % less memory than the baseline.',
     );
-    expect(changeSentence(diff(100, 100))).toContain('as much time');
-    expect(changeSentence(diff(0, 100))).toContain('baseline is empty');
-    for (const after of [1, 99, 100, 300]) expect(changeSentence(diff(100, after))).not.toMatch(/slow|fast/);
+    expect(changeSentence(side, 100, 100)).toContain('as much time');
+    expect(changeSentence(side, 0, 100)).toContain('baseline is empty');
+    for (const after of [1, 99, 100, 300]) expect(changeSentence(side, 100, after)).not.toMatch(/slow|fast/);
+  });
+  it('by share still says what each side has', () => {
+    const scaled = diff(50, 50, { total: 100, baseline: { ...side, total: 50 } });
+    expect(sideTotals(scaled, 'normalized')).toEqual({ before: 50, after: 100 });
+    expect(sideTotals(scaled, 'absolute')).toEqual({ before: 50, after: 50 });
   });
   it('says how many changes are more than chance, or that it cannot', () => {
     expect(significanceSentence(0, diff(1, 2))).toMatch(/^No function/);

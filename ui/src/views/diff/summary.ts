@@ -8,6 +8,7 @@ type Header = Pick<
   Diff,
   | 'type'
   | 'unit'
+  | 'total'
   | 'total_before'
   | 'total_after'
   | 'samples_before'
@@ -22,8 +23,14 @@ const verbs: Record<string, [verb: string, noun: string]> = {
   bytes: ['has', 'memory'],
 };
 
-export function changeSentence(diff: Header): string {
-  const { total_before: before, total_after: after, unit } = diff;
+// What the sides have in all. Compared by share, the totals of the answer are scaled to be equal; the sides' own are not.
+export function sideTotals(diff: Header, scale: Scale): { before: number; after: number } {
+  if (scale === 'normalized') return { before: diff.baseline.total, after: diff.total };
+  return { before: diff.total_before, after: diff.total_after };
+}
+
+export function changeSentence(diff: Pick<Header, 'type' | 'unit'>, before: number, after: number): string {
+  const { unit } = diff;
   const [verb, noun] = verbs[unit] ?? ['has', diff.type || 'weight'];
   if (before === 0 && after === 0) return 'Both sides are empty.';
   if (before === 0) return 'The baseline is empty: everything is new.';

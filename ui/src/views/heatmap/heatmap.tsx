@@ -5,8 +5,8 @@ import { useAnswer } from '../../api/answer';
 import { askJson } from '../../api/client';
 import { sampleParameters, sourceParameters } from '../../api/parameters';
 import { isDark } from '../../app/theme';
-import { Problem } from '../../parts/problem';
 import { SearchBox } from '../../parts/search_box';
+import { ErrorNotice } from '../../stand_in/notice';
 import { RangePicker } from '../../stand_in/range_picker';
 import { SelectorBar } from '../../stand_in/selector_bar';
 import type { HeatmapKind, State } from '../../state/state';
@@ -184,7 +184,7 @@ export function HeatmapView() {
           </button>
         </div>
       )}
-      {answer.error && !map && <Problem error={answer.error} />}
+      {answer.error && !map && <ErrorNotice error={answer.error} />}
       {map && map.cells.length === 0 && (map.kind === 'value' || map.left_out === 0) && (
         <div class="notice">
           <h2>No profiles in this range</h2>

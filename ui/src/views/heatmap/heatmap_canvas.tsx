@@ -8,8 +8,6 @@ import { type Cell, cellAt, type Heatmap, isInside, plotOf, type Region, regionO
 import { dark, light } from './palette';
 import { cellText, cellValues } from './readout';
 
-const height = 380;
-
 interface Props {
   map: Heatmap;
   first: Region | null;
@@ -40,7 +38,7 @@ function moved(key: string, cell: Cell, map: Heatmap, by: number): Cell | undefi
 export function HeatmapCanvas({ map, first, second, toSecond, onSelect, onOpen }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const { width } = useSize(box);
+  const { width, height } = useSize(box);
   const [cursor, setCursor] = useState<Cell | null>(null);
   const [hovered, setHovered] = useState<Cell | null>(null);
   const [anchor, setAnchor] = useState<Cell | null>(null); // of a selection by key
@@ -62,7 +60,7 @@ export function HeatmapCanvas({ map, first, second, toSecond, onSelect, onOpen }
     element.height = Math.round(height * ratio);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     drawHeatmap(context, { map, plot, palette: isNight ? dark : light, first, second, cursor });
-  }, [map, width, isNight, first, second, cursor]);
+  }, [map, width, height, isNight, first, second, cursor]);
 
   const point = (event: PointerEvent): [number, number] => {
     const bounds = canvas.current!.getBoundingClientRect();

@@ -34,7 +34,8 @@ describe('the lexer', () => {
   it('gives back every character of anything', () => {
     let seed = 3;
     const pieces = ['"', "'", '`', '/*', '*/', '//', '#', '\\', '"""', 'if', '12', 'é', '😀', ' ', '\u202e', '<b>'];
-    for (let round = 0; round < 500; ++round) {
+    const wrong: string[] = [];
+    for (let round = 0; round < 200; ++round) {
       const lines = Array.from({ length: 3 }, () =>
         Array.from({ length: 8 }, () => {
           seed = (seed * 1664525 + 1013904223) >>> 0;
@@ -43,9 +44,10 @@ describe('the lexer', () => {
       );
       for (const file of ['a.cc', 'a.py', 'a.go', 'a.rs', 'a.java']) {
         lex(file, ...lines).forEach((tokens, i) => {
-          expect(tokens.map((token) => token.text).join('')).toBe(lines[i]);
+          if (tokens.map((token) => token.text).join('') !== lines[i]) wrong.push(`${file}: ${lines[i]}`);
         });
       }
     }
+    expect(wrong).toEqual([]);
   });
 });

@@ -6,11 +6,11 @@ import { reportParameters } from '../../api/parameters';
 import type { Top } from '../../api/types';
 import { useCommands } from '../../app/commands';
 import { copyText } from '../../parts/copy';
-import { Problem } from '../../parts/problem';
 import { Bar } from '../../parts/table/bar';
 import type { Column } from '../../parts/table/columns';
-import { Grid } from '../../parts/table/grid';
+import { Grid, rowHeight } from '../../parts/table/grid';
 import { allRows } from '../../parts/table/sort';
+import { ErrorNotice } from '../../stand_in/notice';
 import { visibleText } from '../../stand_in/safe';
 import type { State } from '../../state/state';
 import { amend, go, linkTo, state } from '../../state/store';
@@ -168,7 +168,7 @@ function File({ answer }: { answer: SourceAnswer }) {
         </span>
       </div>
       {!answer.reachable && <Unreachable answer={answer} />}
-      <div class="source-grid">
+      <div class="source-grid" style={{ maxHeight: `${lines.length * rowHeight + 34}px` }}>
         <Grid
           label={`Lines of ${visibleText(answer.file)}`}
           columns={columns}
@@ -252,7 +252,7 @@ export function SourceView() {
         )}
       </div>
       {!now.sourceFile && <Choice />}
-      {answer.error && !answer.data && <Problem error={answer.error} />}
+      {answer.error && !answer.data && <ErrorNotice error={answer.error} />}
       {now.sourceFile && answer.data && <File answer={answer.data} />}
     </div>
   );

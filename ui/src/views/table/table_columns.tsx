@@ -4,9 +4,9 @@ import type { DiffRow, FrameName, TopRow } from '../../api/types';
 import { Bar } from '../../parts/table/bar';
 import type { Column } from '../../parts/table/columns';
 import { visibleText } from '../../stand_in/safe';
-import { formatChange, formatCount, formatRelative, formatShare, formatValue } from '../../text/format';
+import { formatChange, formatCount, formatShare } from '../../text/format';
 import { NameCell } from './name_cell';
-import { baseName, placeOf, significanceText } from './table_model';
+import { baseName, placeOf, relativeText, significanceText, valueText } from './table_model';
 
 function largest<Row>(rows: readonly Row[], value: (row: Row) => number): number {
   let most = 0;
@@ -51,6 +51,14 @@ function frameColumns(rows: readonly FrameName[], search: string): Record<'name'
   };
 }
 
+// Columns that no row has anything for are not shown.
+function hasAny(rows: readonly (FrameName & { callers?: number })[], column: string): boolean {
+  if (column === 'binary') return rows.some((row) => row.binary !== '');
+  if (column === 'place') return rows.some((row) => row.file !== '');
+  if (column === 'callers') return rows.some((row) => row.callers !== undefined);
+  return true;
+}
+
 function numeric(id: string, title: string, width: number, cell: Column['cell'], more: Partial<Column> = {}): Column {
   return { id, title, width, end: true, sortable: true, descendingFirst: true, cell, ...more };
 }
@@ -61,9 +69,9 @@ export function topColumns(rows: readonly TopRow[], unit: string, total: number,
   const mostTotal = largest(rows, (row) => row.cum);
   const share = (value: number, most: number) => <Bar text={formatShare(value, total)} part={Math.abs(value) / most} />;
   return [
-    numeric('self', 'Self', 88, (row) => formatValue(rows[row].flat, unit), { hint: 'In the function itself' }),
+    numeric('self', 'Self', 88, (row) => valueText(rows[row].flat, unit), { hint: 'In the function itself' }),
     numeric('self_share', 'Self %', 92, (row) => share(rows[row].flat, mostSelf)),
-    numeric('total', 'Total', 88, (row) => formatValue(rows[row].cum, unit), {
+    numeric('total', 'Total', 88, (row) => valueText(rows[row].cum, unit), {
       hint: 'In the function and all that it calls',
       spare: 0,
     }),
@@ -81,7 +89,7 @@ export function topColumns(rows: readonly TopRow[], unit: string, total: number,
     ),
     frame.binary,
     frame.place,
-  ];
+  ].filter((column) => hasAny(rows, column.id));
 }
 
 export function diffColumns(rows: readonly DiffRow[], unit: string, search: string): Column[] {
@@ -92,23 +100,23 @@ export function diffColumns(rows: readonly DiffRow[], unit: string, search: stri
     <Bar text={formatChange(value, unit)} part={Math.abs(value) / most} tone={value > 0 ? 'more' : 'less'} />
   );
   return [
-    numeric('self_before', 'Self before', 92, (row) => formatValue(rows[row].flat_before, unit), { spare: 5 }),
-    numeric('self_after', 'after', 84, (row) => formatValue(rows[row].flat_after, unit), {
+    numeric('self_before', 'Self before', 92, (row) => valueText(rows[row].flat_before, unit), { spare: 5 }),
+    numeric('self_after', 'after', 84, (row) => valueText(rows[row].flat_after, unit), {
       spare: 5,
       hint: 'Self after',
     }),
     numeric('self_delta', 'Self change', 104, (row) => change(rows[row].flat_delta, mostSelf)),
-    numeric('self_relative', 'Self ±', 70, (row) => formatRelative(rows[row].flat_before, rows[row].flat_after), {
+    numeric('self_relative', 'Self ±', 70, (row) => relativeText(rows[row].flat_before, rows[row].flat_after), {
       spare: 1,
       hint: 'Change of self in relation to before',
     }),
-    numeric('total_before', 'Total before', 96, (row) => formatValue(rows[row].cum_before, unit), { spare: 6 }),
-    numeric('total_after', 'after', 84, (row) => formatValue(rows[row].cum_after, unit), {
+    numeric('total_before', 'Total before', 96, (row) => valueText(rows[row].cum_before, unit), { spare: 6 }),
+    numeric('total_after', 'after', 84, (row) => valueText(rows[row].cum_after, unit), {
       spare: 6,
       hint: 'Total after',
     }),
     numeric('total_delta', 'Total change', 104, (row) => change(rows[row].cum_delta, mostTotal)),
-    numeric('total_relative', 'Total ±', 70, (row) => formatRelative(rows[row].cum_before, rows[row].cum_after), {
+    numeric('total_relative', 'Total ±', 70, (row) => relativeText(rows[row].cum_before, rows[row].cum_after), {
       spare: 4,
       hint: 'Change of total in relation to before',
     }),
@@ -128,10 +136,10 @@ export function diffColumns(rows: readonly DiffRow[], unit: string, search: stri
         hint: 'q: share of changes like this that chance alone would make. ● is below 0.05: more than chance',
       },
     ),
-    frame.name,
+    { ...frame.name, width: 280 },
     { ...frame.binary, spare: 7 },
     { ...frame.place, spare: 8 },
-  ];
+  ].filter((column) => hasAny(rows, column.id));
 }
 
 interface Csv<Row> {

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { DiffRow, TopRow } from '../../api/types';
 import { matchOf } from '../../text/match';
-import { changeOf, diffKeys, keepsChange, knownSort, significanceText, TableModel, topKeys } from './table_model';
+import {
+  changeOf,
+  diffKeys,
+  keepsChange,
+  knownSort,
+  relativeText,
+  significanceText,
+  TableModel,
+  topKeys,
+} from './table_model';
 
 const top = (name: string, flat: number, cum: number): TopRow => ({
   name,
@@ -53,6 +62,14 @@ describe('changes', () => {
       'same',
     ]);
     expect(changeOf(diff('a', 0, 1, { change: 'same' }))).toBe('same');
+  });
+  it('are said as a factor when they are large', () => {
+    expect([relativeText(10, 12), relativeText(10, 120), relativeText(1, 5000), relativeText(0, 4)]).toEqual([
+      '+20 %',
+      '×12',
+      '×> 999',
+      'new',
+    ]);
   });
   it('are filtered by kind and by significance', () => {
     expect(keepsChange('new')(diff('a', 0, 1))).toBe(true);

@@ -4,6 +4,7 @@
 import type { DiffRow, FrameName, TopRow } from '../../api/types';
 import { filterRows, readSort, type Sort, sortRows, textKeys } from '../../parts/table/sort';
 import type { ChangeFilter } from '../../state/state';
+import { formatRelative, formatValue } from '../../text/format';
 import type { Match } from '../../text/match';
 
 type Key<Row> = ((row: Row) => number) | { text: (row: Row) => string };
@@ -79,6 +80,17 @@ export class TableModel<Row extends FrameName> {
     const rows = filterRows(this.rows.length, (i) => keep(this.rows[i]) && match.test(this.rows[i].name));
     return sortRows(rows, this.keysOf(sort.column), sort.descending);
   }
+}
+
+// "+25 %"; from ten times on "×12", as nobody reads +1100 %.
+export function relativeText(before: number, after: number): string {
+  const times = before > 0 && after > 0 ? after / before : 0;
+  return times >= 10 ? `×${times >= 1000 ? '> 999' : times.toFixed(0)}` : formatRelative(before, after);
+}
+
+// Nothing needs no unit.
+export function valueText(value: number, unit: string): string {
+  return value === 0 ? '0' : formatValue(value, unit);
 }
 
 // As the server says it, or told from the numbers by what an older one sends.

@@ -6,13 +6,13 @@ import { comparisonParameters, reportParameters } from '../../api/parameters';
 import type { Diff, DiffRow, FrameName, Top, TopRow } from '../../api/types';
 import { useCommands } from '../../app/commands';
 import { copyText } from '../../parts/copy';
-import { Problem } from '../../parts/problem';
 import { SearchBox } from '../../parts/search_box';
 import type { Column } from '../../parts/table/columns';
 import { csvText } from '../../parts/table/csv';
 import { Grid } from '../../parts/table/grid';
 import { type Sort, writeSort } from '../../parts/table/sort';
-import { frameMenu } from '../../stand_in/frame_menu';
+import { showFrameMenu } from '../../stand_in/frame_menu';
+import { ErrorNotice } from '../../stand_in/notice';
 import { hoveredFunction, selectedFunction } from '../../state/selection';
 import type { State } from '../../state/state';
 import { amend, go, state } from '../../state/store';
@@ -111,7 +111,7 @@ function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: Bo
           onHover={(row) => {
             hoveredFunction.value = row < 0 ? null : model.rows[row].name;
           }}
-          onMenu={(row, at) => frameMenu(model.rows[row], at)}
+          onMenu={(row, at) => showFrameMenu(at, model.rows[row])}
           onKey={(event, row) => {
             if (event.key !== 's' || event.ctrlKey) return false;
             sandwich(row);
@@ -153,7 +153,7 @@ function TopTable() {
     () => (data ? topColumns(model.rows, data.unit, data.total, now.search) : []),
     [data, now.search],
   );
-  if (answer.error && !data) return <Problem error={answer.error} />;
+  if (answer.error && !data) return <ErrorNotice error={answer.error} />;
   if (!data) return <Waiting slow={answer.slow} />;
   return (
     <Body
@@ -185,7 +185,7 @@ function DiffTable() {
     [model, now.search, now.change, sort.column, sort.descending],
   );
   const columns = useMemo(() => (data ? diffColumns(model.rows, data.unit, now.search) : []), [data, now.search]);
-  if (answer.error && !data) return <Problem error={answer.error} />;
+  if (answer.error && !data) return <ErrorNotice error={answer.error} />;
   if (!data) return <Waiting slow={answer.slow} />;
   return (
     <Body

@@ -2,7 +2,7 @@
 import { useAnswer } from '../../api/answer';
 import { askJson } from '../../api/client';
 import { sourceParameters } from '../../api/parameters';
-import { Problem } from '../../parts/problem';
+import { ErrorNotice } from '../../stand_in/notice';
 import { visibleText } from '../../stand_in/safe';
 import { labelValue, parseSelector, withMatcher, withType } from '../../state/selector';
 import { go, state } from '../../state/store';
@@ -135,7 +135,7 @@ export function CoverageOf() {
         {service && <code class="muted">{visibleText(source.query)}</code>}
       </div>
       {!service && <p class="muted">Choose a service to see which of its code has no names, and why.</p>}
-      {answer.error && !answer.data && <Problem error={answer.error} />}
+      {answer.error && !answer.data && <ErrorNotice error={answer.error} />}
       {service && answer.data && <Report coverage={answer.data} />}
     </section>
   );

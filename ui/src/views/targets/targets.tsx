@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useAnswer } from '../../api/answer';
 import { askJson } from '../../api/client';
 import type { Loss } from '../../api/types';
-import { Problem } from '../../parts/problem';
+import { ErrorNotice } from '../../stand_in/notice';
 import { RangePicker } from '../../stand_in/range_picker';
 import { visibleText } from '../../stand_in/safe';
 import { goSource, state } from '../../state/store';
@@ -136,7 +136,7 @@ function AgentList() {
   const parameters = new URLSearchParams({ from, to });
   const answer = useAnswer<Agents>(`agents?${parameters}`, (signal) => askJson<Agents>('agents', parameters, signal));
   const now = Date.now();
-  if (answer.error && !answer.data) return <Problem error={answer.error} />;
+  if (answer.error && !answer.data) return <ErrorNotice error={answer.error} />;
   if (!answer.data) return <p class="muted">{answer.slow ? 'Counting …' : ''}</p>;
   const { agents, local, cut } = answer.data;
   return (
@@ -218,7 +218,7 @@ function Scraped() {
     return (
       <section>
         {heading}
-        <Problem error={answer.error} />
+        <ErrorNotice error={answer.error} />
       </section>
     );
   }

@@ -1,8 +1,9 @@
 // Columns of the call tree. The name comes first here: its indent is the tree.
 import { Bar } from '../../parts/table/bar';
 import type { Column } from '../../parts/table/columns';
-import { formatChange, formatCount, formatRelative, formatShare, formatValue } from '../../text/format';
+import { formatChange, formatCount, formatShare } from '../../text/format';
 import { NameCell } from '../table/name_cell';
+import { relativeText, valueText } from '../table/table_model';
 import { canOpen, type TreeNode, type TreeRow } from './tree_model';
 
 interface Options {
@@ -67,11 +68,11 @@ function numeric(id: string, title: string, width: number, cell: Column['cell'],
 export function treeColumns(options: Options): Column[] {
   const { rows, unit, root, compare } = options;
   const value = (at: number, of: (node: TreeNode) => number) =>
-    rows[at].isCut ? '' : formatValue(of(rows[at].node), unit);
+    rows[at].isCut ? '' : valueText(of(rows[at].node), unit);
   if (!compare) {
     return [
       numeric('total', 'Total', 88, (at) =>
-        rows[at].isCut ? formatValue(rows[at].node.cutSelf, unit) : value(at, (node) => node.total),
+        rows[at].isCut ? valueText(rows[at].node.cutSelf, unit) : value(at, (node) => node.total),
       ),
       numeric('share', 'Total %', 96, (at) => {
         const weight = rows[at].isCut ? rows[at].node.cutSelf : rows[at].node.total;
@@ -84,7 +85,8 @@ export function treeColumns(options: Options): Column[] {
       nameColumn(options),
     ];
   }
-  const most = Math.max(1, ...root.children.map((node) => Math.abs(node.total - node.totalBefore)));
+  let most = 1;
+  for (const { node } of rows) most = Math.max(most, Math.abs(node.total - node.totalBefore));
   return [
     numeric('before', 'Before', 88, (at) => value(at, (node) => node.totalBefore), { spare: 1 }),
     numeric('after', 'After', 88, (at) => value(at, (node) => node.total)),
@@ -96,7 +98,7 @@ export function treeColumns(options: Options): Column[] {
       );
     }),
     numeric('relative', '±', 70, (at) =>
-      rows[at].isCut ? '' : formatRelative(rows[at].node.totalBefore, rows[at].node.total),
+      rows[at].isCut ? '' : relativeText(rows[at].node.totalBefore, rows[at].node.total),
     ),
     numeric(
       'self_delta',

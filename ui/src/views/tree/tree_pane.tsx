@@ -4,11 +4,11 @@ import { useAnswer } from '../../api/answer';
 import { type ApiError, askJson } from '../../api/client';
 import { comparisonParameters, reportParameters } from '../../api/parameters';
 import { useCommands } from '../../app/commands';
-import { Problem } from '../../parts/problem';
 import { SearchBox } from '../../parts/search_box';
 import { Grid } from '../../parts/table/grid';
 import { allRows } from '../../parts/table/sort';
-import { frameMenu } from '../../stand_in/frame_menu';
+import { showFrameMenu } from '../../stand_in/frame_menu';
+import { ErrorNotice } from '../../stand_in/notice';
 import { hoveredFunction, selectedFunction } from '../../state/selection';
 import type { State } from '../../state/state';
 import { go, state } from '../../state/store';
@@ -154,7 +154,7 @@ export function TreePane({ compare = false }: { compare?: boolean }) {
     },
   ]);
 
-  if (answer.error && !root) return <Problem error={answer.error} />;
+  if (answer.error && !root) return <ErrorNotice error={answer.error} />;
   if (!root) return <div class="table-pane table-waiting">{answer.slow ? 'Adding up …' : ''}</div>;
   const selected = selectedFunction.value;
   const hovered = hoveredFunction.value;
@@ -212,7 +212,7 @@ export function TreePane({ compare = false }: { compare?: boolean }) {
             hoveredFunction.value = at < 0 || rows[at].isCut ? null : rows[at].node.name;
           }}
           onMenu={(at, place) => {
-            if (!rows[at].isCut) frameMenu(frameOf(rows[at]), place);
+            if (!rows[at].isCut) showFrameMenu(place, frameOf(rows[at]));
           }}
           onKey={onKey}
           tree={(at) => {

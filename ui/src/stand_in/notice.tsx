@@ -1,5 +1,4 @@
-// What went wrong, in a pane, with one thing to do about it.
-import type { ComponentChildren } from 'preact';
+// Until parts/notice.tsx is here.
 import type { ApiError, ErrorKind } from '../api/client';
 import { refreshNow } from '../api/refresh';
 import { goSource, isFile } from '../state/store';
@@ -31,7 +30,7 @@ function Action({ kind }: { kind: ErrorKind }) {
   );
 }
 
-export function Problem({ error, children }: { error: ApiError; children?: ComponentChildren }) {
+export function ErrorNotice({ error }: { error: ApiError }) {
   return (
     <div class="notice" role="alert">
       <h2>{headings[error.kind]}</h2>
@@ -39,7 +38,7 @@ export function Problem({ error, children }: { error: ApiError; children?: Compo
         {error.message}
         {error.hint && <span class="muted"> · {error.hint}</span>}
       </p>
-      {children ?? <Action kind={error.kind} />}
+      <Action kind={error.kind} />
     </div>
   );
 }

@@ -47,9 +47,10 @@ export function sortRows(rows: Uint32Array, keys: Float64Array, descending: bool
 // Texts as sort keys: the place of each among all, so that sorting by name is as fast as by number. By code unit, as the
 // server orders names.
 export function textKeys(texts: readonly string[]): Float64Array {
-  const sorted = [...texts].sort();
   const places = new Map<string, number>();
-  for (let i = 0; i < sorted.length; ++i) if (i === 0 || sorted[i] !== sorted[i - 1]) places.set(sorted[i], i);
+  for (const text of texts) places.set(text, 0);
+  const sorted = [...places.keys()].sort();
+  for (let i = 0; i < sorted.length; ++i) places.set(sorted[i], i);
   return Float64Array.from(texts, (text) => places.get(text) ?? 0);
 }
 

@@ -1,22 +1,27 @@
 // One click to the usual baselines: some time ago, or another version where a label says which version runs.
 import { useAnswer } from '../../api/answer';
 import { askJson } from '../../api/client';
-import { sourceParameters } from '../../api/parameters';
-import { labelValue, withoutLabel } from '../../state/selector';
+import { visibleText } from '../../stand_in/safe';
+import { labelValue } from '../../state/selector';
 import type { Source } from '../../state/state';
-import { presetBaseline, presetOf, presets, versionBaseline, versionLabel } from './presets';
+import { resolveRange } from '../../state/time';
+import { formatAgo } from '../../text/format';
+import { presetBaseline, presetOf, presets, type Series, versionBaseline, versionsIn, withoutVersion } from './presets';
 
-function useVersions(source: Source): { label: string; values: string[] } | undefined {
-  const labels = useAnswer<{ labels: string[] }>(source.query ? `labels?${sourceParameters(source)}` : null, (signal) =>
-    askJson('labels', sourceParameters(source), signal),
+const lookBack = 14 * 86_400_000;
+
+// Versions of the last two weeks: what one compares with is mostly not running any more.
+function useVersions(source: Source, at: number) {
+  const { from } = resolveRange(source, at);
+  const parameters = new URLSearchParams({ query: withoutVersion(source.query), limit: '1000' });
+  // To the hour, so that it is not asked again with each rendering.
+  parameters.set('from', String(Math.floor((from - lookBack) / 3_600_000) * 3_600_000));
+  parameters.set('to', source.to);
+  const answer = useAnswer<{ series: Series[] }>(
+    source.query && !source.file ? `series?${parameters}` : null,
+    (signal) => askJson('series', parameters, signal),
   );
-  const label = versionLabel(labels.data?.labels ?? []);
-  const all = sourceParameters(label ? { ...source, query: withoutLabel(source.query, label) } : source);
-  all.set('limit', '50');
-  const values = useAnswer<{ values: string[] }>(label ? `values/${label}?${all}` : null, (signal) =>
-    askJson(`values/${encodeURIComponent(label ?? '')}`, all, signal),
-  );
-  return label && values.data ? { label, values: values.data.values } : undefined;
+  return versionsIn(answer.data?.series ?? [], source.query);
 }
 
 interface Props {
@@ -27,10 +32,9 @@ interface Props {
 }
 
 export function PresetBar({ source, baseline, at, onChoose }: Props) {
-  const versions = useVersions(source);
+  const versions = useVersions(source, at);
   const current = baseline ? presetOf(source, baseline, at) : undefined;
-  const own = versions ? labelValue(source.query, versions.label) : '';
-  const others = versions?.values.filter((value) => value !== own) ?? [];
+  const others = versions?.others ?? [];
   const otherNow = versions && baseline && !current ? labelValue(baseline.query, versions.label) : '';
   return (
     <fieldset class="diff-presets">
@@ -51,13 +55,14 @@ export function PresetBar({ source, baseline, at, onChoose }: Props) {
           aria-label={`Another ${versions.label}`}
           value={otherNow}
           onChange={(event) => {
-            if (event.currentTarget.value) onChoose(versionBaseline(source, versions.label, event.currentTarget.value));
+            const version = others.find(({ value }) => value === event.currentTarget.value);
+            if (version) onChoose(versionBaseline(source, versions.label, version, Date.now()));
           }}
         >
           <option value="">Another {versions.label} …</option>
-          {others.map((value) => (
+          {others.map(({ value, last }) => (
             <option key={value} value={value}>
-              {value}
+              {visibleText(value)} · {formatAgo(last, at)}
             </option>
           ))}
         </select>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Source } from '../../state/state';
 import { resolveRange } from '../../state/time';
-import { presetBaseline, presetOf, presets, versionBaseline, versionLabel } from './presets';
+import { presetBaseline, presetOf, presets, type Series, versionBaseline, versionsIn } from './presets';
 
 const now = Date.UTC(2026, 10, 15, 12);
 const source: Source = { query: 'cpu{service_name="a"}', from: 'now-30m', to: 'now', file: '' };
@@ -26,10 +26,33 @@ describe('presets of a comparison', () => {
     const fixed = { ...source, from: String(now - 7_200_000), to: String(now - 3_600_000) };
     expect(presetBaseline(presets[0], fixed, now)).toMatchObject({ from: String(now - 10_800_000), to: fixed.from });
   });
-  it('compare versions over the same time', () => {
-    const other = versionBaseline({ ...source, query: 'cpu{service_name="a", version="2"}' }, 'version', '1');
-    expect(other).toEqual({ ...source, query: 'cpu{service_name="a", version="1"}' });
-    expect(versionLabel(['pod', 'version', 'service_version'])).toBe('service_version');
-    expect(versionLabel(['pod'])).toBeUndefined();
+});
+
+describe('versions', () => {
+  const series: Series[] = [
+    { labels: { version: '1.9', pod: 'a' }, first_ns: 0, last_ns: (now - 5 * 3_600_000) * 1e6 },
+    { labels: { version: '2.0', pod: 'a' }, first_ns: 0, last_ns: (now - 60_000) * 1e6 },
+    { labels: { version: '2.0', pod: 'b' }, first_ns: 0, last_ns: (now - 90_000) * 1e6 },
+    { labels: { version: '2.1' }, first_ns: 0, last_ns: now * 1e6 },
+  ];
+  it('are those of the label that says it, newest first, without the own', () => {
+    expect(versionsIn(series, 'cpu{version="2.1"}')).toEqual({
+      label: 'version',
+      others: [
+        { value: '2.0', last: now - 60_000 },
+        { value: '1.9', last: now - 5 * 3_600_000 },
+      ],
+    });
+    expect(versionsIn([{ labels: { pod: 'a' }, first_ns: 0, last_ns: 0 }], 'cpu{}')).toBeUndefined();
+  });
+  it('that run are compared over the same time', () => {
+    const other = versionBaseline(source, 'version', { value: '2.0', last: now - 60_000 }, now);
+    expect(other).toEqual({ ...source, query: 'cpu{service_name="a", version="2.0"}' });
+  });
+  it('that are gone are compared up to their end', () => {
+    const other = versionBaseline(source, 'version', { value: '1.9', last: now - 5 * 3_600_000 }, now);
+    const { from, to } = resolveRange(other, now);
+    expect(to).toBe(now - 5 * 3_600_000 + 1000);
+    expect(to - from).toBe(30 * 60_000);
   });
 });

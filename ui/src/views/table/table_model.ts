@@ -2,7 +2,7 @@
 // made when it is first sorted by.
 
 import type { DiffRow, FrameName, TopRow } from '../../api/types';
-import { filterRows, readSort, type Sort, sortRows, textKeys } from '../../parts/table/sort';
+import { allRows, filterRows, readSort, type Sort, sortRows, textKeys } from '../../parts/table/sort';
 import type { ChangeFilter } from '../../state/state';
 import { formatRelative, formatValue } from '../../text/format';
 import type { Match } from '../../text/match';
@@ -76,8 +76,13 @@ export class TableModel<Row extends FrameName> {
     return keys;
   }
 
-  shown(match: Match, sort: Sort, keep: (row: Row) => boolean = () => true): Uint32Array {
-    const rows = filterRows(this.rows.length, (i) => keep(this.rows[i]) && match.test(this.rows[i].name));
+  // `keep` undefined keeps all.
+  shown(match: Match, sort: Sort, keep?: (row: Row) => boolean): Uint32Array {
+    const { length } = this.rows;
+    const rows =
+      match.empty && !keep
+        ? allRows(length)
+        : filterRows(length, (i) => (!keep || keep(this.rows[i])) && match.test(this.rows[i].name));
     return sortRows(rows, this.keysOf(sort.column), sort.descending);
   }
 }
@@ -101,8 +106,8 @@ export function changeOf(row: DiffRow): 'new' | 'removed' | 'changed' | 'same' {
   return row.flat_delta !== 0 || row.cum_delta !== 0 ? 'changed' : 'same';
 }
 
-export function keepsChange(filter: ChangeFilter): (row: DiffRow) => boolean {
-  if (filter === 'all') return () => true;
+export function keepsChange(filter: ChangeFilter): ((row: DiffRow) => boolean) | undefined {
+  if (filter === 'all') return undefined;
   if (filter === 'significant') return (row) => row.significant === true;
   return (row) => changeOf(row) === filter;
 }

@@ -1,5 +1,5 @@
 // The table of functions, from the whole profile as the server has it; in a comparison with both sides and the change.
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useAnswer } from '../../api/answer';
 import { askJson } from '../../api/client';
 import { comparisonParameters, reportParameters } from '../../api/parameters';
@@ -72,6 +72,11 @@ function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: Bo
     setCopied(done ? `${formatCount(rows.length)} rows copied` : 'The browser does not allow copying');
     setTimeout(() => setCopied(''), 3000);
   };
+  // Names take longest to put in order: done while nobody waits for it.
+  useEffect(() => {
+    const timer = setTimeout(() => model.keysOf('name'), 500);
+    return () => clearTimeout(timer);
+  }, [model]);
   useCommands([{ id: 'table.copy', title: 'Copy the table as CSV', group: 'Table', run: copy }]);
   const current = cursor >= 0 && cursor < model.rows.length ? cursor : -1;
   return (

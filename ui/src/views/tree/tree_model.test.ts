@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   type AnswerNode,
+  budgetBelow,
   buildTree,
   graft,
   heavyPath,
@@ -54,6 +55,11 @@ describe('the call tree', () => {
     expect(nodeAt(grown, ['main', 'idle', 'nap'])?.total).toBe(15);
     expect(nodeAt(grown, ['main', 'idle'])?.cutNodes).toBe(0);
     expect(nodeAt(root, ['main', 'idle'])?.children).toEqual([]);
+  });
+  it('asks for more than it knows, within bounds', () => {
+    expect(budgetBelow(nodeAt(root, ['main', 'idle'])!, 10, 1000)).toBe(10);
+    expect(budgetBelow(root, 10, 1000)).toBe(24);
+    expect(budgetBelow(root, 10, 20)).toBe(20);
   });
   it('finds the heavy path until it spreads', () => {
     expect(heavyPath(root, [])).toEqual(['main', 'work', 'inner']);

@@ -135,6 +135,15 @@ export function heavyPath(root: TreeNode, from: readonly string[], share = 0.5):
   return path;
 }
 
+function knownNodes(node: TreeNode): number {
+  return node.children.reduce((sum, child) => sum + knownNodes(child), 1);
+}
+
+// How many nodes to ask for below a node, to see more than is known: the same budget would cut the same again.
+export function budgetBelow(node: TreeNode, usual: number, most: number): number {
+  return Math.min(most, Math.max(usual, 4 * knownNodes(node)));
+}
+
 // What was asked for takes the place of what was cut.
 export function graft(root: TreeNode, path: readonly string[], part: TreeNode): TreeNode {
   if (path.length === 0) return { ...root, children: part.children, cutNodes: part.cutNodes, cutSelf: part.cutSelf };

@@ -18,6 +18,7 @@ import '../table/table.css';
 import './tree.css';
 import { treeColumns } from './tree_columns';
 import {
+  budgetBelow,
   buildTree,
   canOpen,
   graft,
@@ -33,6 +34,7 @@ import {
 } from './tree_model';
 
 const mostNodes = 10_000;
+const mostBelow = 100_000; // when somebody wants to see what was cut
 const nothingOpen: Open = new Map();
 
 // A comparison has its tree from the flame graph's route, which has both sides; that one goes top-down only.
@@ -90,6 +92,7 @@ export function TreePane({ compare = false }: { compare?: boolean }) {
     if (!root || !key || asking) return;
     const deeper = new URLSearchParams(parameters);
     for (const name of row.path) deeper.append('path', name);
+    deeper.set('nodes', String(budgetBelow(row.node, mostNodes, mostBelow)));
     setAsking(true);
     setFailed(null);
     try {

@@ -43,6 +43,7 @@ export interface GridProps {
   tree?(row: number): TreePlace;
   selected?(row: number): boolean;
   rowClass?(row: number): string;
+  start?: string; // when this changes, the table is shown from its start: another search, another order
   busy?: boolean;
   empty: ComponentChildren;
 }
@@ -88,6 +89,13 @@ export function Grid(props: GridProps) {
     const to = scrollToRow(current, box.current.scrollTop, bodyHeight, rowHeight);
     if (to !== undefined) box.current.scrollTop = to;
   }, [cursor, size.height === 0]);
+  const shownFrom = useRef(props.start);
+  useLayoutEffect(() => {
+    if (shownFrom.current === props.start || !box.current) return;
+    shownFrom.current = props.start;
+    box.current.scrollTop = 0;
+    setScrollTop(0);
+  }, [props.start]);
   // A table that got shorter leaves the scroll position behind without an event.
   useLayoutEffect(() => {
     if (box.current) setScrollTop(box.current.scrollTop);

@@ -39,7 +39,7 @@ function frameColumns(rows: readonly FrameName[], search: string): Record<'name'
     place: {
       id: 'place',
       title: 'File:line',
-      width: 170,
+      width: 150,
       spare: 3,
       sortable: true,
       cell: (row) => (
@@ -101,9 +101,8 @@ export function diffColumns(rows: readonly DiffRow[], unit: string, search: stri
   );
   return [
     numeric('self_before', 'Self before', 92, (row) => valueText(rows[row].flat_before, unit), { spare: 5 }),
-    numeric('self_after', 'after', 84, (row) => valueText(rows[row].flat_after, unit), {
+    numeric('self_after', 'Self after', 92, (row) => valueText(rows[row].flat_after, unit), {
       spare: 5,
-      hint: 'Self after',
     }),
     numeric('self_delta', 'Self change', 104, (row) => change(rows[row].flat_delta, mostSelf)),
     numeric('self_relative', 'Self ±', 70, (row) => relativeText(rows[row].flat_before, rows[row].flat_after), {
@@ -111,9 +110,8 @@ export function diffColumns(rows: readonly DiffRow[], unit: string, search: stri
       hint: 'Change of self in relation to before',
     }),
     numeric('total_before', 'Total before', 96, (row) => valueText(rows[row].cum_before, unit), { spare: 6 }),
-    numeric('total_after', 'after', 84, (row) => valueText(rows[row].cum_after, unit), {
+    numeric('total_after', 'Total after', 96, (row) => valueText(rows[row].cum_after, unit), {
       spare: 6,
-      hint: 'Total after',
     }),
     numeric('total_delta', 'Total change', 104, (row) => change(rows[row].cum_delta, mostTotal)),
     numeric('total_relative', 'Total ±', 70, (row) => relativeText(rows[row].cum_before, rows[row].cum_after), {

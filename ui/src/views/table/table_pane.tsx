@@ -66,7 +66,14 @@ function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: Bo
   const match = matchOf(search);
   const hovered = hoveredFunction.value;
   const selected = selectedFunction.value;
-  const sandwich = (row: number) => go({ sandwich: model.rows[row].name, pane: 'flame' });
+  const sandwich = (row: number) =>
+    go({ sandwich: model.rows[row].name, pane: state.value.pane === 'both' ? 'both' : 'flame' });
+  // What was chosen in the flame graph is found here too.
+  useEffect(() => {
+    if (selected === null || model.rows[cursor]?.name === selected) return;
+    const row = model.rows.findIndex(({ name }) => name === selected);
+    if (row >= 0) setCursor(row);
+  }, [selected]);
   const copy = async () => {
     const done = await copyText(rest.csv(rows));
     setCopied(done ? `${formatCount(rows.length)} rows copied` : 'The browser does not allow copying');
@@ -124,6 +131,7 @@ function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: Bo
           }}
           selected={(row) => model.rows[row].name === selected}
           rowClass={(row) => (model.rows[row].name === hovered ? 'grid-lit' : '')}
+          start={`${writeSort(sort)} ${search}`}
           busy={rest.busy}
           empty={
             match.empty ? (

@@ -1,7 +1,8 @@
 // The flame graph of the current state with all that belongs to it. Thin: what it knows is in the modules beside it.
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { copyText, showFrameMenu } from '../parts/frame_menu';
+import { copyText } from '../parts/clipboard';
+import { showFrameMenu } from '../parts/frame_menu';
 import { StepsBar } from '../parts/steps_bar';
 import { go, state } from '../state/store';
 import { formatCount, formatShare, formatValue } from '../text/format';
@@ -113,7 +114,9 @@ export function FlamePane({ compare }: { compare: boolean }) {
       },
       {
         focus: seen === main ? [{ title: 'Zoom to this frame', key: 'Enter', run: () => zoomTo(node) }] : [],
-        copy: [{ title: 'Stack, from the root', run: () => copyText([...stepsTo(seen, node)].join('\n')) }],
+        copy: [
+          { title: 'Stack, from the root', run: () => copyText([...stepsTo(seen, node)].join('\n'), 'Stack copied') },
+        ],
       },
     );
   };

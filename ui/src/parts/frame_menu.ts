@@ -5,6 +5,7 @@ import { addStep, go, state } from '../state/store';
 import { escapeExpression } from '../text/match';
 import { baseName } from '../text/names';
 import { clippedText } from '../text/safe';
+import { copyText } from './clipboard';
 import { type MenuGroup, type MenuItem, showMenu } from './menu';
 
 export interface Frame {
@@ -41,10 +42,6 @@ export function frameStep(kind: StepKind, frame: Frame): Step {
 
 export function hideBinary(binary: string) {
   addStep({ kind: 'hide', pattern: binaryPattern(binary) });
-}
-
-export function copyText(text: string) {
-  navigator.clipboard?.writeText(text).catch(() => {});
 }
 
 // The innermost level of the location, as "file:line".
@@ -116,8 +113,8 @@ export function frameMenu(frame: Frame, options: FrameMenuOptions = {}): MenuGro
     {
       title: 'Copy',
       items: [
-        { title: 'Name', run: () => copyText(frame.name) },
-        ...(where ? [{ title: 'File and line', run: () => copyText(where) }] : []),
+        { title: 'Name', run: () => copyText(frame.name, 'Name copied') },
+        ...(where ? [{ title: 'File and line', run: () => copyText(where, 'File and line copied') }] : []),
         ...(options.copy ?? []),
       ],
     },

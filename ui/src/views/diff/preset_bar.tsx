@@ -1,11 +1,11 @@
 // One click to the usual baselines: some time ago, or another version where a label says which version runs.
 import { useAnswer } from '../../api/answer';
 import { askJson } from '../../api/client';
-import { visibleText } from '../../stand_in/safe';
 import { labelValue } from '../../state/selector';
 import type { Source } from '../../state/state';
 import { resolveRange } from '../../state/time';
 import { formatAgo } from '../../text/format';
+import { visibleText } from '../../text/safe';
 import { presetBaseline, presetOf, presets, type Series, versionBaseline, versionsIn, withoutVersion } from './presets';
 
 const lookBack = 14 * 86_400_000;

@@ -1,20 +1,20 @@
 // A source file with what each line costs. Where the server does not have the text, the lines that cost something.
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { useAnswer } from '../../api/answer';
 import { askJson } from '../../api/client';
 import { reportParameters } from '../../api/parameters';
 import type { Top } from '../../api/types';
 import { useCommands } from '../../app/commands';
-import { copyText } from '../../parts/copy';
+import { copyText } from '../../parts/clipboard';
+import { ErrorNotice } from '../../parts/notice';
 import { Bar } from '../../parts/table/bar';
 import type { Column } from '../../parts/table/columns';
 import { Grid, rowHeight } from '../../parts/table/grid';
 import { allRows } from '../../parts/table/sort';
-import { ErrorNotice } from '../../stand_in/notice';
-import { visibleText } from '../../stand_in/safe';
 import type { State } from '../../state/state';
 import { amend, go, linkTo, state } from '../../state/store';
 import { formatShare, formatValue } from '../../text/format';
+import { visibleText } from '../../text/safe';
 import { type Left, languageOf, lexLine, type Token } from './lexer';
 import './source.css';
 import { editorLink, hotPlaces, nextHot, type SourceAnswer, type SourceLine, sourceLines } from './source_model';
@@ -121,7 +121,6 @@ function File({ answer }: { answer: SourceAnswer }) {
   const rows = useMemo(() => allRows(lines.length), [lines]);
   const asked = lines.findIndex((line) => line.line === now.sourceLine);
   const cursor = asked >= 0 ? asked : -1;
-  const [copied, setCopied] = useState('');
   const config = useAnswer<{ editor_link?: string }>('config', (signal) =>
     askJson('config', new URLSearchParams(), signal),
   );
@@ -136,10 +135,7 @@ function File({ answer }: { answer: SourceAnswer }) {
     }
   }, [lines]);
   const place = `${answer.file}${now.sourceLine ? `:${now.sourceLine}` : ''}`;
-  const copy = async () => {
-    setCopied((await copyText(place)) ? 'copied' : 'the browser does not allow copying');
-    setTimeout(() => setCopied(''), 2500);
-  };
+  const copy = () => copyText(place, 'File and line copied');
   const editor = editorLink(config.data?.editor_link ?? '', answer.file, now.sourceLine || 1);
   useCommands([
     { id: 'source.next', title: 'Next hot line', group: 'Source', keys: ['n'], run: () => jump(1) },
@@ -160,9 +156,6 @@ function File({ answer }: { answer: SourceAnswer }) {
           Copy file:line
         </button>
         {editor && <a href={editor}>Open in the editor</a>}
-        <span class="muted" role="status">
-          {copied}
-        </span>
         <span class="muted source-sum">
           {formatValue(self, answer.unit)} self in this file, {formatShare(self, answer.total)} of all
         </span>

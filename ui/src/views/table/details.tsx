@@ -1,6 +1,6 @@
 // The row that the cursor is on, in full: names are longer than columns.
 import type { FrameName } from '../../api/types';
-import { visibleText } from '../../stand_in/safe';
+import { visibleText } from '../../text/safe';
 import { placeOf } from './table_model';
 
 export function Details({ frame }: { frame?: FrameName }) {

@@ -1,6 +1,7 @@
 // A name in a cell: cut at its end by the style, whole in the tooltip; what the search found in it is marked.
-import { visibleText } from '../../stand_in/safe';
+
 import { matchOf } from '../../text/match';
+import { visibleText } from '../../text/safe';
 
 export function NameCell({ name, search }: { name: string; search: string }) {
   const text = visibleText(name);

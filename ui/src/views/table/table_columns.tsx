@@ -3,8 +3,8 @@
 import type { DiffRow, FrameName, TopRow } from '../../api/types';
 import { Bar } from '../../parts/table/bar';
 import type { Column } from '../../parts/table/columns';
-import { visibleText } from '../../stand_in/safe';
 import { formatChange, formatCount, formatShare } from '../../text/format';
+import { visibleText } from '../../text/safe';
 import { NameCell } from './name_cell';
 import { baseName, placeOf, relativeText, significanceText, valueText } from './table_model';
 

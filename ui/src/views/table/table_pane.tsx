@@ -5,14 +5,14 @@ import { askJson } from '../../api/client';
 import { comparisonParameters, reportParameters } from '../../api/parameters';
 import type { Diff, DiffRow, FrameName, Top, TopRow } from '../../api/types';
 import { useCommands } from '../../app/commands';
-import { copyText } from '../../parts/copy';
+import { copyText } from '../../parts/clipboard';
+import { showFrameMenu } from '../../parts/frame_menu';
+import { ErrorNotice } from '../../parts/notice';
 import { SearchBox } from '../../parts/search_box';
 import type { Column } from '../../parts/table/columns';
 import { csvText } from '../../parts/table/csv';
 import { Grid } from '../../parts/table/grid';
 import { type Sort, writeSort } from '../../parts/table/sort';
-import { showFrameMenu } from '../../stand_in/frame_menu';
-import { ErrorNotice } from '../../stand_in/notice';
 import { hoveredFunction, selectedFunction } from '../../state/selection';
 import type { State } from '../../state/state';
 import { amend, go, state } from '../../state/store';
@@ -61,7 +61,6 @@ interface BodyProps<Row extends FrameName> {
 
 function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: BodyProps<Row>) {
   const [cursor, setCursor] = useState(-1);
-  const [copied, setCopied] = useState('');
   const { search } = state.value;
   const match = matchOf(search);
   const hovered = hoveredFunction.value;
@@ -74,11 +73,7 @@ function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: Bo
     const row = model.rows.findIndex(({ name }) => name === selected);
     if (row >= 0) setCursor(row);
   }, [selected]);
-  const copy = async () => {
-    const done = await copyText(rest.csv(rows));
-    setCopied(done ? `${formatCount(rows.length)} rows copied` : 'The browser does not allow copying');
-    setTimeout(() => setCopied(''), 3000);
-  };
+  const copy = () => copyText(rest.csv(rows), `${formatCount(rows.length)} rows copied`);
   // Names take longest to put in order: done while nobody waits for it.
   useEffect(() => {
     const timer = setTimeout(() => model.keysOf('name'), 500);
@@ -99,9 +94,6 @@ function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: Bo
           {rest.slow && <span class="muted"> · loading</span>}
         </span>
         <span class="table-tools-end">
-          <span role="status" class="muted">
-            {copied}
-          </span>
           <button type="button" class="table-button" onClick={copy}>
             Copy as CSV
           </button>

@@ -2,11 +2,11 @@
 import { useAnswer } from '../../api/answer';
 import { askJson } from '../../api/client';
 import { sourceParameters } from '../../api/parameters';
-import { ErrorNotice } from '../../stand_in/notice';
-import { visibleText } from '../../stand_in/safe';
+import { ErrorNotice } from '../../parts/notice';
 import { labelValue, parseSelector, withMatcher, withType } from '../../state/selector';
 import { go, state } from '../../state/store';
 import { formatCount, formatShare } from '../../text/format';
+import { visibleText } from '../../text/safe';
 import { markAdvice, namesAdvice, reasonWords } from './advice';
 import type { Coverage } from './answers';
 import { Meter } from './meter';

@@ -220,10 +220,12 @@ export function decodeColumns(bytes: Uint8Array): Columns {
   return { header, strings, names, count, parent, name, cutNodes, after, before };
 }
 
-// Text of strings, each decoded when first asked for.
+// Text of strings, each made when first asked for. Nearly all profiles are plain ASCII: then the whole block is decoded at
+// once and strings are slices of it, which cost next to nothing.
 export class Strings {
   private readonly texts: (string | undefined)[];
   private readonly decoder = new TextDecoder();
+  private plain: string | null | undefined; // null = not ASCII
   constructor(readonly table: StringTable) {
     this.texts = new Array(table.ends.length);
   }
@@ -233,10 +235,17 @@ export class Strings {
   get(number: number): string {
     let text = this.texts[number];
     if (text === undefined) {
-      const { bytes, ends } = this.table;
-      text = this.decoder.decode(bytes.subarray(number > 0 ? ends[number - 1] : 0, ends[number]));
+      text = this.make(number);
       this.texts[number] = text;
     }
     return text;
+  }
+  private make(number: number): string {
+    const { bytes, ends } = this.table;
+    const begin = number > 0 ? ends[number - 1] : 0;
+    if (this.plain === undefined) {
+      this.plain = bytes.every((byte) => byte < 0x80) ? this.decoder.decode(bytes) : null;
+    }
+    return this.plain?.slice(begin, ends[number]) ?? this.decoder.decode(bytes.subarray(begin, ends[number]));
   }
 }

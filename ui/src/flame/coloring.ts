@@ -121,17 +121,17 @@ export function changeStep(before: number, after: number): number {
   return change < 0 ? -size : size;
 }
 
-// Of what was, not of the larger side: that is how people say it.
+// In percent of what was, not of the larger side: that is how people say it.
 const changeTitles: [step: number, title: string][] = [
-  [-4, 'less by half or more'],
-  [-3, '−25 … −50 %'],
-  [-2, '−10 … −25 %'],
-  [-1, '−2 … −10 %'],
-  [0, 'about the same'],
-  [1, '+2 … +11 %'],
-  [2, '+11 … +33 %'],
-  [3, '+33 … +100 %'],
-  [4, 'twice or more'],
+  [-4, '≤ −50 %'],
+  [-3, '−50 … −25'],
+  [-2, '−25 … −10'],
+  [-1, '−10 … −2'],
+  [0, '± 2 %'],
+  [1, '+2 … +11'],
+  [2, '+11 … +33'],
+  [3, '+33 … +100'],
+  [4, '≥ +100 %'],
 ];
 
 function byChange(tree: Tree): Coloring {

@@ -1,5 +1,6 @@
 // The flame graph of the current state with all that belongs to it. Thin: what it knows is in the modules beside it.
 import { useComputed, useSignal } from '@preact/signals';
+import type { RefObject } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { copyText } from '../parts/clipboard';
 import { showFrameMenu } from '../parts/frame_menu';
@@ -50,7 +51,8 @@ export function FlamePane({ compare }: { compare: boolean }) {
   const inSandwich = current.sandwich !== '' && callers !== null && callees !== null;
   const box = useRef<HTMLInputElement>(null);
   const mainHandle = useRef<GraphHandle | null>(null);
-  const active = useRef<GraphHandle | null>(null);
+  // The graph that commands are about: handles are made anew at each rendering, so this holds where to find them.
+  const active = useRef<RefObject<GraphHandle | null>>(mainHandle);
   const [open, setOpen] = useState<Open>(null);
   const hover = useSignal<Info | null>(null);
   const base = useSignal<Info | null>(null);
@@ -83,7 +85,8 @@ export function FlamePane({ compare }: { compare: boolean }) {
     if (!current.search) setOpen((was) => (was === 'matches' ? null : was));
   }, [current.search]);
   useEffect(() => {
-    shownGraph = inSandwich ? active.current : mainHandle.current;
+    if (!inSandwich) active.current = mainHandle;
+    shownGraph = active.current.current;
     return () => {
       shownGraph = null;
     };
@@ -153,7 +156,7 @@ export function FlamePane({ compare }: { compare: boolean }) {
     box,
     search,
     compare,
-    active: () => active.current ?? mainHandle.current,
+    active: () => active.current.current,
     zoomIn: (handle, node) => {
       if (handle === mainHandle.current) zoomTo(node);
       else go({ sandwich: handle.seen.labels.step(handle.seen.graph.tree.name[node]) });
@@ -188,7 +191,7 @@ export function FlamePane({ compare }: { compare: boolean }) {
   const { tree } = main.graph;
   const empty = main.graph.layout.width <= 0 && (tree.before?.total[0] ?? 0) <= 0;
   const goneWeight = gone.reduce((sum, node) => sum + tree.before!.total[node], 0);
-  const setActive = (handle: GraphHandle | null) => {
+  const setActive = (handle: RefObject<GraphHandle | null>) => {
     active.current = handle;
   };
   return (
@@ -232,7 +235,7 @@ export function FlamePane({ compare }: { compare: boolean }) {
           onZoom={zoomTo}
           onCut={onCut}
           onMenu={onMenu}
-          onActive={() => setActive(mainHandle.current)}
+          onActive={setActive}
         />
       )}
       {!empty && <DetailsLine info={info} />}

@@ -28,6 +28,15 @@ export function FrameList(props: {
     (box.current?.querySelector('li button') as HTMLElement | null)?.focus();
     return () => back?.focus();
   }, []);
+  const close = useRef(props.onClose);
+  close.current = props.onClose;
+  useEffect(() => {
+    const outside = (event: Event) => {
+      if (!box.current?.contains(event.target as Node)) close.current();
+    };
+    document.addEventListener('pointerdown', outside);
+    return () => document.removeEventListener('pointerdown', outside);
+  }, []);
   const total = props.before && tree.before ? tree.before.total : tree.after.total;
   const list = Array.from({ length: Math.min(most, nodes.length) }, (_, i) => nodes[i]);
   const move = (event: KeyboardEvent) => {

@@ -33,7 +33,7 @@ export interface GraphProps {
   onZoom(node: number): void;
   onCut(node: number): void;
   onMenu(seen: Seen, node: number, at: Point): void;
-  onActive(): void; // pointer or focus is here
+  onActive(handle: RefObject<GraphHandle | null>): void; // pointer or focus is here
 }
 
 // A click on bars too narrow to see goes to what holds them, unless that is where one is.
@@ -80,7 +80,7 @@ export function GraphView(props: GraphProps) {
       hover: (hit, at) => {
         const { seen: now, onHover, onActive } = latest.current;
         const node = hit?.kind === 'bar' ? hit.node : -1;
-        if (hit) onActive();
+        if (hit) onActive(latest.current.handle);
         hovered.current = node;
         const name = node > 0 ? now.graph.tree.name[node] : -1;
         flame.setMarks({ hovered: node, occurrences: name >= 0 ? now.occurrences().of(name) : null });
@@ -174,7 +174,7 @@ export function GraphView(props: GraphProps) {
         style={{ height: `${tall + 2}px` }}
         onFocus={() => {
           hasFocus.value = true;
-          props.onActive();
+          props.onActive(handle);
         }}
         onBlur={() => {
           hasFocus.value = false;

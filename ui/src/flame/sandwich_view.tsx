@@ -1,4 +1,5 @@
 // One function with its callers above and its callees below, as two flame graphs that meet in it.
+import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Point } from './flame_canvas';
 import { type GraphHandle, GraphView } from './graph_view';
@@ -12,7 +13,7 @@ function Half(props: {
   flip: boolean;
   onHover(seen: Seen, hit: Hit | null): void;
   onMenu(seen: Seen, node: number, at: Point): void;
-  onActive(handle: GraphHandle | null): void;
+  onActive(handle: RefObject<GraphHandle | null>): void;
 }) {
   const handle = useRef<GraphHandle | null>(null);
   const [zoomed, setZoomed] = useState(0);
@@ -30,7 +31,7 @@ function Half(props: {
       onZoom={setZoomed}
       onCut={setZoomed}
       onMenu={props.onMenu}
-      onActive={() => props.onActive(handle.current)}
+      onActive={props.onActive}
     />
   );
 }
@@ -40,7 +41,7 @@ export function Sandwich(props: {
   callees: Seen;
   onHover(seen: Seen, hit: Hit | null): void;
   onMenu(seen: Seen, node: number, at: Point): void;
-  onActive(handle: GraphHandle | null): void;
+  onActive(handle: RefObject<GraphHandle | null>): void;
 }) {
   const { callers, callees, ...rest } = props;
   return (

@@ -3,7 +3,7 @@
 import type { ColorBy } from '../state/state';
 import { baseName, kindNames, packageOf } from '../text/names';
 import type { Labels } from './labels';
-import { categoryCount, changesAt, hashText, shareCount, sharesAt } from './palette';
+import { categoryCount, changesAt, hashText, hues, shareCount, sharesAt } from './palette';
 import type { Tree } from './tree';
 
 export interface LegendEntry {
@@ -43,14 +43,28 @@ export function weightsOfNames(tree: Tree): Float64Array {
   return out;
 }
 
-// Heavy keys get a colour each, as near to that of their hash as is free: the same program looks the same every day.
+const apart = (a: number, b: number) => {
+  const turn = Math.abs(hues[a] - hues[b]) % 360;
+  return Math.min(turn, 360 - turn);
+};
+
+// Heavy keys get a colour each, as near to that of their hash as is free and unlike those of heavier ones: the same program
+// looks the same every day.
 export function spreadBuckets(keys: readonly string[]): Map<string, number> {
   const buckets = new Map<string, number>();
-  const taken = new Set<number>();
+  const taken: number[] = [];
   for (const key of keys) {
-    let bucket = hashText(key) % categoryCount;
-    if (taken.size < categoryCount) while (taken.has(bucket)) bucket = (bucket + 1) % categoryCount;
-    taken.add(bucket);
+    const wanted = hashText(key) % categoryCount;
+    let bucket = wanted;
+    if (taken.length < categoryCount) {
+      search: for (const least of [60, 30, 1]) {
+        for (let i = 0; i < categoryCount; i++) {
+          bucket = (wanted + i) % categoryCount;
+          if (taken.every((other) => apart(bucket, other) >= least)) break search;
+        }
+      }
+      taken.push(bucket);
+    }
     buckets.set(key, bucket);
   }
   return buckets;
@@ -61,6 +75,9 @@ function byCategory(by: ColorBy, tree: Tree, labels: Labels): Coloring {
   const nameKeys: string[] = new Array(labels.count);
   const sums = new Map<string, number>();
   const weights = weightsOfNames(tree);
+  // The root of everything is of no category.
+  const plain = labels.text(tree.name[0]) === '' && labels.file(tree.name[0]) === '';
+  if (plain) weights[tree.name[0]] = 0;
   for (let name = 0; name < labels.count; name++) {
     nameKeys[name] = keyOf(name);
     sums.set(nameKeys[name], (sums.get(nameKeys[name]) ?? 0) + weights[name]);
@@ -71,8 +88,6 @@ function byCategory(by: ColorBy, tree: Tree, labels: Labels): Coloring {
   for (let name = 0; name < labels.count; name++) {
     ofName[name] = buckets.get(nameKeys[name]) ?? hashText(nameKeys[name]) % categoryCount;
   }
-  // The root of everything is of no category.
-  const plain = labels.text(tree.name[0]) === '' && labels.file(tree.name[0]) === '';
   return {
     bucket: (node) => (node === 0 && plain ? changesAt + 4 : ofName[tree.name[node]]),
     key: (node) => nameKeys[tree.name[node]],

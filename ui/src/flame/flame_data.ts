@@ -16,8 +16,8 @@ export interface FlameData {
   loading: boolean;
   slow: boolean;
   expanding: boolean;
-  // Asks for what was cut below a frame; does nothing the second time.
-  expand(path: string[]): void;
+  // Asks for what was cut below a frame; does nothing the second time. With `nodes` it may take so many.
+  expand(path: string[], nodes?: number): void;
 }
 
 const pause = 250; // ms without typing before the server is asked
@@ -105,20 +105,26 @@ export function useFlame(compare: boolean): FlameData {
     };
   }, [bytes.data, jobKey, callers.data, parts]);
 
-  const expand = (path: string[]) => {
-    const name = JSON.stringify(path);
-    if (asked.current.has(name) || !bytes.data) return;
-    asked.current.add(name);
+  const expand = (path: string[], nodes = 0) => {
+    const name = JSON.stringify([nodes, ...path]);
+    const any = JSON.stringify(path);
+    // Who asks for no number in particular is content with what comes already.
+    if (asked.current.has(name) || (nodes === 0 && asked.current.has(any)) || !bytes.data) return;
+    asked.current.add(name).add(any);
     const base = bytes.data;
     const parameters = new URLSearchParams(question.parameters);
     for (const step of path) parameters.append('path', step);
+    if (nodes > 0) parameters.set('nodes', String(nodes));
     setExpanding((count) => count + 1);
     askBytes(question.path, parameters, columnsType, controller.current?.signal)
       .then((buffer) => {
         if (sent.current.base === base) setParts((before) => [...before, { path, bytes: new Uint8Array(buffer) }]);
       })
       // What is on screen stays right; the hatched bar can be clicked again.
-      .catch(() => asked.current.delete(name))
+      .catch(() => {
+        asked.current.delete(name);
+        asked.current.delete(any);
+      })
       .finally(() => setExpanding((count) => count - 1));
   };
 

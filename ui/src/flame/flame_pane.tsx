@@ -40,6 +40,9 @@ function stepsTo(seen: Seen, node: number): string[] {
   return pathOf(tree, node).map((id) => seen.labels.step(tree.name[id]));
 }
 
+const leastNodes = 100_000;
+const mostNodes = 1_000_000;
+
 type Open = 'matches' | 'gone' | null;
 
 export function FlamePane({ compare }: { compare: boolean }) {
@@ -78,9 +81,10 @@ export function FlamePane({ compare }: { compare: boolean }) {
   }, [main?.graph, zoom, expandable]);
 
   useEffect(() => {
-    base.value = main ? infoOfNode(main.graph, main.labels, zoom.node) : null;
+    const about = inSandwich ? callees : main;
+    base.value = about && infoOfNode(about.graph, about.labels, inSandwich ? 0 : zoom.node);
     hover.value = null;
-  }, [main, zoom]);
+  }, [main, callees, inSandwich, zoom]);
   useEffect(() => {
     if (!current.search) setOpen((was) => (was === 'matches' ? null : was));
   }, [current.search]);
@@ -97,7 +101,10 @@ export function FlamePane({ compare }: { compare: boolean }) {
   };
   const onCut = (node: number) => {
     if (!main || !expandable) return;
-    data.expand(stepsTo(main, node));
+    // All that is below, as far as a server gives it: whoever clicks there wants to see it.
+    const { tree } = main.graph;
+    const wanted = tree.end[node] - node + cutBelow(tree, node).nodes;
+    data.expand(stepsTo(main, node), Math.min(mostNodes, Math.max(wanted, current.nodes, leastNodes)));
     zoomTo(node);
   };
   const onHover = (seen: Seen, hit: Hit | null) => {

@@ -7,8 +7,10 @@ import { state } from '../state/store';
 import { FlameCanvas, type Point, rowHeight } from './flame_canvas';
 import type { Hit } from './hit';
 import { runText } from './info';
+import { resolvePath } from './labels';
 import { currentPalette, lookOf, type Seen, useForcedColors } from './look';
 import { type MapHandle, MinimapView } from './minimap_view';
+import { pathOf } from './tree';
 import { Twin, twinId } from './twin';
 import { step, type Way } from './walk';
 
@@ -41,6 +43,13 @@ export function zoomTarget(seen: Seen, hit: Hit, zoomed: number): number {
   if (hit.kind !== 'run') return hit.node;
   const parent = seen.graph.tree.parent[hit.node];
   return parent === zoomed || parent < 0 ? hit.node : parent;
+}
+
+// The node of another graph that the same names lead to, for a focus that stays when more data comes.
+function sameNode(before: Seen, node: number, now: Seen): number | undefined {
+  const path = pathOf(before.graph.tree, node).map((id) => before.labels.step(before.graph.tree.name[id]));
+  const { node: same, found } = resolvePath(now.graph.tree, now.labels, path);
+  return found === path.length ? same : undefined;
 }
 
 export function GraphView(props: GraphProps) {
@@ -118,15 +127,15 @@ export function GraphView(props: GraphProps) {
   }, []);
 
   // The same graph moves to its new place, another one is there at once.
-  const shown = useRef<Seen['graph'] | null>(null);
+  const shown = useRef<Seen | null>(null);
   useLayoutEffect(() => {
     canvas.current?.setLook(look);
   }, [look]);
   useLayoutEffect(() => {
-    const isNew = shown.current !== seen.graph;
-    shown.current = seen.graph;
-    canvas.current?.zoomTo(zoomed, !isNew);
-    if (isNew) setFocused(zoomed);
+    const before = shown.current;
+    shown.current = seen;
+    canvas.current?.zoomTo(zoomed, before?.graph === seen.graph);
+    if (before && before.graph !== seen.graph) setFocused((node) => sameNode(before, node, seen) ?? zoomed);
   }, [seen.graph, zoomed]);
 
   const node = focused < seen.graph.tree.count ? focused : 0;

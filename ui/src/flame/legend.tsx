@@ -58,7 +58,7 @@ export function Legend({ seen }: { seen: Seen }) {
               style={{ backgroundColor: palette.fills[entry.bucket] }}
             />
             <span class="flame-legend-name">{clippedText(entry.title, 32)}</span>
-            <span class="muted">{formatShare(entry.weight, whole)}</span>
+            {entry.weight > 0 && <span class="muted">{formatShare(entry.weight, whole)}</span>}
           </button>
         </li>
       ))}

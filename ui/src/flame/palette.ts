@@ -71,13 +71,14 @@ export const sharesAt = categoryCount;
 export const changesAt = categoryCount + shareCount;
 export const bucketCount = changesAt + changeCount;
 
-const hues = [255, 55, 150, 325, 200, 95, 290, 20, 175, 125, 230, 350];
+// Neighbours on the wheel stand on places of which one is even, one odd: they differ in lightness.
+export const hues = [255, 45, 135, 345, 15, 165, 195, 285, 75, 225, 315, 105];
 
 function makePalette(dark: boolean): Palette {
   const ground: Rgb = dark ? [18, 22, 31] : [255, 255, 255];
   const fills: Rgb[] = [];
   for (const [i, hue] of hues.entries()) {
-    // Two degrees of lightness keep neighbours on the wheel apart for those who see few hues.
+    // Two degrees of lightness help those who see few hues.
     const step = i % 2 === 0 ? 0 : 1;
     fills.push(dark ? oklch(0.4 - step * 0.055, 0.075, hue) : oklch(0.84 + step * 0.045, 0.085 - step * 0.02, hue));
   }

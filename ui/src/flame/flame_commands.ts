@@ -52,7 +52,7 @@ export function useFlameCommands(controls: Controls) {
   const step = (id: string, kind: StepKind, title: string, key: string) =>
     onTarget(id, title, key, ({ handle, name }) => addStep(frameStep(kind, { name: handle.seen.labels.step(name) })));
   const arrow = (way: Way, title: string, key: () => string): Command => ({
-    id: `flame.${way}`,
+    id: `flame.${way}.${key()}`, // another key is another command
     title,
     group,
     keys: [key()],

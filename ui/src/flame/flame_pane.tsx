@@ -110,6 +110,9 @@ export function FlamePane({ compare }: { compare: boolean }) {
   const onHover = (seen: Seen, hit: Hit | null) => {
     hover.value = hit ? infoOfHit(seen.graph, seen.labels, hit) : null;
   };
+  const onFocusNode = (seen: Seen, node: number) => {
+    hover.value = infoOfNode(seen.graph, seen.labels, node);
+  };
   const onMenu = (seen: Seen, node: number, at: Point) => {
     if (node <= 0 && seen === main) return;
     const { tree } = seen.graph;
@@ -152,8 +155,8 @@ export function FlamePane({ compare }: { compare: boolean }) {
       place.current = place.current < 0 && by < 0 ? list.length - 1 : (place.current + by + list.length) % list.length;
       const node = list[place.current];
       handle.focusNode(node);
-      hover.value = infoOfNode(main!.graph, main!.labels, node);
-      spokenMatch.value = `Match ${place.current + 1} of ${formatCount(main!.found!.count)}: ${hover.value.title}`;
+      const { title } = infoOfNode(main!.graph, main!.labels, node);
+      spokenMatch.value = `Match ${place.current + 1} of ${formatCount(main!.found!.count)}: ${title}`;
     },
     list: () => setOpen((was) => (was === 'matches' ? null : 'matches')),
   };
@@ -229,7 +232,14 @@ export function FlamePane({ compare }: { compare: boolean }) {
       {empty ? (
         <EmptyState />
       ) : inSandwich ? (
-        <Sandwich callers={callers} callees={callees} onHover={onHover} onMenu={onMenu} onActive={setActive} />
+        <Sandwich
+          callers={callers}
+          callees={callees}
+          onHover={onHover}
+          onFocusNode={onFocusNode}
+          onMenu={onMenu}
+          onActive={setActive}
+        />
       ) : (
         <GraphView
           seen={main}
@@ -238,7 +248,9 @@ export function FlamePane({ compare }: { compare: boolean }) {
           flip={current.flip}
           zoomed={zoom.node}
           handle={mainHandle}
+          canLoad={expandable}
           onHover={onHover}
+          onFocusNode={onFocusNode}
           onZoom={zoomTo}
           onCut={onCut}
           onMenu={onMenu}

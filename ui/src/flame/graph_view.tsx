@@ -31,7 +31,9 @@ export interface GraphProps {
   zoomed: number; // node that fills the width
   half?: boolean; // of a pair
   handle: RefObject<GraphHandle | null>;
+  canLoad: boolean; // what was cut
   onHover(seen: Seen, hit: Hit | null): void;
+  onFocusNode(seen: Seen, node: number): void; // by keyboard
   onZoom(node: number): void;
   onCut(node: number): void;
   onMenu(seen: Seen, node: number, at: Point): void;
@@ -80,7 +82,7 @@ export function GraphView(props: GraphProps) {
       const wanted = hit && hit.kind !== 'bar';
       box.hidden = !wanted;
       if (!wanted) return;
-      box.textContent = runText(latest.current.seen.graph, hit);
+      box.textContent = runText(latest.current.seen.graph, hit, latest.current.canLoad);
       const { left, width, top } = host.current!.getBoundingClientRect();
       box.style.left = `${Math.max(0, Math.min(at.x - left + 12, width - box.offsetWidth - 4))}px`;
       box.style.top = `${at.y - top + 18}px`;
@@ -157,7 +159,7 @@ export function GraphView(props: GraphProps) {
     jumped.value = true;
     canvas.current?.reveal(to);
     selectedFunction.value = to > 0 ? seen.labels.step(seen.graph.tree.name[to]) : null;
-    props.onHover(seen, null);
+    props.onFocusNode(seen, to);
   };
   useLayoutEffect(() => {
     handle.current = {

@@ -65,10 +65,10 @@ export function lostBelow(graph: Graph, node: number): number {
   return lost;
 }
 
-export function runText(graph: Graph, hit: Hit): string {
+export function runText(graph: Graph, hit: Hit, canLoad: boolean): string {
   const share = formatShare(hit.weight, wholeOf(graph));
   if (hit.kind === 'cut') {
-    return `${formatCount(hit.count)} ${hit.count === 1 ? 'node' : 'nodes'} below the budget, ${share}; click to load`;
+    return `${formatCount(hit.count)} ${hit.count === 1 ? 'node' : 'nodes'} below the budget, ${share}${canLoad ? '; click to load' : ''}`;
   }
   return `${formatCount(hit.count)} frames, ${share}; click to see them`;
 }

@@ -17,8 +17,12 @@ export function hideStep(by: ColorBy, key: string): Step | undefined {
       return { kind: 'hide', pattern: binaryPattern(key) };
     case 'file':
       return { kind: 'hide', pattern: exactPattern(key) };
-    case 'package':
-      return { kind: 'hide', pattern: `(^|[ <&*(])${escapeExpression(key).replace(/\\\./g, '[./]')}(::|\\.)` };
+    case 'package': {
+      // Go's packages have slashes in them, and others below them that are not meant.
+      const end = key.includes('/') ? '\\.' : '(::|[./])';
+      const start = escapeExpression(key).replace(/\\\./g, '[./]');
+      return { kind: 'hide', pattern: `(^|[ <&*(])${start}${end}` };
+    }
     case 'kind':
       return key === 'kernel' ? { kind: 'hide', pattern: '^\\[kernel|/vmlinux|\\.ko$' } : undefined;
     default:

@@ -12,6 +12,7 @@ function Half(props: {
   prefix: string;
   flip: boolean;
   onHover(seen: Seen, hit: Hit | null): void;
+  onFocusNode(seen: Seen, node: number): void;
   onMenu(seen: Seen, node: number, at: Point): void;
   onActive(handle: RefObject<GraphHandle | null>): void;
 }) {
@@ -26,8 +27,10 @@ function Half(props: {
       flip={props.flip}
       zoomed={zoomed < props.seen.graph.tree.count ? zoomed : 0}
       half
+      canLoad={false}
       handle={handle}
       onHover={props.onHover}
+      onFocusNode={props.onFocusNode}
       onZoom={setZoomed}
       onCut={setZoomed}
       onMenu={props.onMenu}
@@ -40,6 +43,7 @@ export function Sandwich(props: {
   callers: Seen;
   callees: Seen;
   onHover(seen: Seen, hit: Hit | null): void;
+  onFocusNode(seen: Seen, node: number): void;
   onMenu(seen: Seen, node: number, at: Point): void;
   onActive(handle: RefObject<GraphHandle | null>): void;
 }) {

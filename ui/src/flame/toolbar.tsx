@@ -149,9 +149,21 @@ function RootChoice() {
   );
 }
 
-function moreMenu(): MenuGroup[] {
-  const { order, flip, shorten, nodes } = state.value;
+function moreMenu(compare: boolean): MenuGroup[] {
+  const { order, flip, shorten, nodes, scale } = state.value;
+  const scales: MenuGroup = {
+    title: 'Compare',
+    items: [
+      { title: 'Weights as they are', checked: scale === 'absolute', run: () => go({ scale: 'absolute' }) },
+      {
+        title: 'Shares: both totals made equal',
+        checked: scale === 'normalized',
+        run: () => go({ scale: 'normalized' }),
+      },
+    ],
+  };
   return [
+    ...(compare ? [scales] : []),
     {
       title: 'Children',
       items: [
@@ -233,7 +245,12 @@ export function Toolbar(props: {
           aria-haspopup="menu"
           onClick={(event) => {
             const box = event.currentTarget.getBoundingClientRect();
-            showMenu({ x: box.left, y: box.bottom + 2, label: 'More of the flame graph', groups: moreMenu() });
+            showMenu({
+              x: box.left,
+              y: box.bottom + 2,
+              label: 'More of the flame graph',
+              groups: moreMenu(props.compare),
+            });
           }}
         >
           More ▾

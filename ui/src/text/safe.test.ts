@@ -3,7 +3,7 @@ import { clippedText, visibleText } from './safe';
 
 describe('text of others', () => {
   it('shows what would hide or turn it', () => {
-    expect(visibleText('a\u0000b\nc\u007f')).toBe('a␀b␊c␡');
+    expect(visibleText('a\u0000b\nc\u007f')).toBe('a‹NUL›b‹LF›c‹DEL›');
     expect(visibleText('evil\u202egpj.exe')).toBe('evil‹RLO›gpj.exe');
     expect(visibleText('\u2066x\u2069\u200e\u200f\u0085')).toBe('‹LRI›x‹PDI›‹LRM›‹RLM›‹0085›');
   });

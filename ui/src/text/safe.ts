@@ -7,6 +7,14 @@ const hidden =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 const words: Record<number, string> = {
+  0: 'NUL',
+  7: 'BEL',
+  8: 'BS',
+  9: 'TAB',
+  10: 'LF',
+  13: 'CR',
+  27: 'ESC',
+  127: 'DEL',
   173: 'SHY',
   1564: 'ALM',
   8203: 'ZWSP',
@@ -27,8 +35,6 @@ const words: Record<number, string> = {
 
 function standIn(character: string): string {
   const code = character.charCodeAt(0);
-  if (code < 0x20) return String.fromCharCode(0x2400 + code); // ␀ ␉ ␊ …
-  if (code === 0x7f) return '␡';
   return `‹${words[code] ?? code.toString(16).toUpperCase().padStart(4, '0')}›`;
 }
 

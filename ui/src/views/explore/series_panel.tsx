@@ -72,7 +72,10 @@ export function SeriesPanel() {
       <div class="row explore-series-head">
         <h2>{totals ? `${visibleText(totals.type)} over time` : 'Over time'}</h2>
         <GroupSelect />
-        <span class="muted explore-cursor">{data && cursor !== null && formatTime(data.times[cursor])}</span>
+        <span class="muted explore-cursor">
+          {data && cursor !== null && formatTime(data.times[cursor])}
+          {data && cursor !== null && !seriesBy && ` · ${valueText(data.series[0]?.values[cursor], format)}`}
+        </span>
         {baseline && (
           <span class="explore-baseline row">
             <span class="explore-hatch" aria-hidden="true" />
@@ -91,9 +94,9 @@ export function SeriesPanel() {
       </div>
       {answer.error && !data && answer.error.kind !== 'bad' && <ErrorNotice error={answer.error} />}
       {data && data.series.length > 0 && (
-        <div class="explore-series-body">
+        <div class={seriesBy ? 'explore-series-body' : ''}>
           <ChartBox data={data} format={format} events={{ onRange, onSeries: choose, onCursor: setCursor }} />
-          <Legend data={data} label={seriesBy} format={format} cursor={cursor} choose={choose} />
+          {seriesBy && <Legend data={data} label={seriesBy} format={format} cursor={cursor} choose={choose} />}
         </div>
       )}
       {!data && !answer.error && (
@@ -102,6 +105,10 @@ export function SeriesPanel() {
       {data && <Summary data={data} label={seriesBy} format={format} />}
     </section>
   );
+}
+
+function valueText(value: number | null | undefined, format: (value: number) => string): string {
+  return value === null || value === undefined ? 'no profile' : format(value);
 }
 
 function GroupSelect() {
@@ -201,19 +208,17 @@ interface LegendProps {
 function Legend({ data, label, format, cursor, choose }: LegendProps) {
   const dark = isDark();
   return (
-    <ul class="explore-legend" aria-label={label ? `Series by ${label}` : 'Series'}>
+    <ul class="explore-legend" aria-label={`Series by ${visibleText(label)}`}>
       {data.series.map((series, index) => {
         const name = series.rest
           ? `rest (${formatCount(data.restCount)})`
-          : label
-            ? visibleText(series.value) || `(no ${label})`
-            : 'all';
+          : visibleText(series.value) || `(no ${visibleText(label)})`;
         const value = cursor === null ? series.average : series.values[cursor];
         const swatch = { background: seriesColor(index, series.rest, dark) };
         return (
           <li key={`${series.rest} ${series.value}`}>
             <span class="explore-swatch" style={swatch} aria-hidden="true" />
-            {label && !series.rest ? (
+            {!series.rest ? (
               <>
                 <button
                   type="button"

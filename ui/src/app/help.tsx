@@ -1,19 +1,9 @@
 // All commands with their keys, by group; those without a key are in the palette too.
 import { Dialog } from '../parts/dialog';
-import { type Command, commands } from './commands';
+import { groupCommands } from './command_groups';
+import { commands } from './commands';
+import { keyLabel } from './keys';
 import './palette.css';
-
-export function groupCommands(list: readonly Command[]): [string, Command[]][] {
-  const groups = new Map<string, Command[]>();
-  for (const command of list) {
-    const group = groups.get(command.group);
-    if (group) group.push(command);
-    else groups.set(command.group, [command]);
-  }
-  // What has a key is what people come here for.
-  const rank = (command: Command) => (command.keys?.length ? 0 : 1);
-  return [...groups].map(([group, members]) => [group, members.toSorted((a, b) => rank(a) - rank(b))]);
-}
 
 export default function Help({ onClose }: { onClose(): void }) {
   return (
@@ -31,7 +21,7 @@ export default function Help({ onClose }: { onClose(): void }) {
                   <dt>{command.title}</dt>
                   <dd>
                     {command.keys?.map((key) => (
-                      <kbd key={key}>{key}</kbd>
+                      <kbd key={key}>{keyLabel(key)}</kbd>
                     ))}
                   </dd>
                 </div>

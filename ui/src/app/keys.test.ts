@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { groupCommands } from './command_groups';
 import type { Command } from './commands';
-import { commandFor, type KeyPress, keyMatches, takesText } from './keys';
+import { commandFor, type KeyPress, keyLabel, keyMatches, takesText } from './keys';
 
 const press = (key: string, held: Partial<KeyPress> = {}): KeyPress => ({
   key,
@@ -32,6 +33,16 @@ describe('keys', () => {
     expect(keyMatches('/', press('/', { shiftKey: true }))).toBe(true);
     expect(keyMatches('+', press('+'))).toBe(true);
     expect(keyMatches('Ctrl++', press('+', { ctrlKey: true }))).toBe(true);
+  });
+  it('are shown as printed', () => {
+    expect(['ArrowUp', 'Alt+ArrowLeft', 'Escape', '+', 'Ctrl++', 'Ctrl+K'].map(keyLabel)).toEqual([
+      '↑',
+      'Alt+←',
+      'Esc',
+      '+',
+      'Ctrl++',
+      'Ctrl+K',
+    ]);
   });
   it('have names', () => {
     expect(keyMatches('Escape', press('Escape'))).toBe(true);
@@ -66,5 +77,26 @@ describe('the key handler', () => {
     expect(takesText({ tagName: 'DIV', isContentEditable: true })).toBe(true);
     expect(takesText({ tagName: 'BUTTON' })).toBe(false);
     expect(takesText(null)).toBe(false);
+  });
+});
+
+describe('the help', () => {
+  it('has what is on screen before what is always there, and keys before the rest', () => {
+    const command = (group: string, title: string, keys?: string[]): Command => ({
+      id: title,
+      title,
+      group,
+      keys,
+      run() {},
+    });
+    const groups = groupCommands([
+      command('General', 'Help', ['?']),
+      command('Flame graph', 'Flip'),
+      command('Flame graph', 'Invert', ['i']),
+    ]);
+    expect(groups.map(([name, list]) => [name, list.map(({ title }) => title)])).toEqual([
+      ['Flame graph', ['Invert', 'Flip']],
+      ['General', ['Help']],
+    ]);
   });
 });

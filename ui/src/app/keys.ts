@@ -27,6 +27,21 @@ export function keyMatches(wanted: string, press: KeyPress): boolean {
   return press.key === key && parts.includes('Shift') === press.shiftKey;
 }
 
+const labels: Record<string, string> = {
+  ArrowUp: '↑',
+  ArrowDown: '↓',
+  ArrowLeft: '←',
+  ArrowRight: '→',
+  Escape: 'Esc',
+  ' ': 'Space',
+};
+
+// As it is printed on keys.
+export function keyLabel(key: string): string {
+  const parts = key.length > 1 ? key.split(/\+(?=.)/) : [key];
+  return parts.map((part) => labels[part] ?? part).join('+');
+}
+
 // Whether letters pressed there are text, or choose from a list.
 export function takesText(target: { tagName?: string; type?: string; isContentEditable?: boolean } | null): boolean {
   if (!target?.tagName) return false;

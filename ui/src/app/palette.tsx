@@ -3,6 +3,7 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import { Dialog } from '../parts/dialog';
 import { type Command, commands } from './commands';
 import { fuzzySort } from './fuzzy';
+import { keyLabel } from './keys';
 import './palette.css';
 
 export default function Palette({ onClose }: { onClose(): void }) {
@@ -64,7 +65,7 @@ export default function Palette({ onClose }: { onClose(): void }) {
               <Marked text={entry.title} places={match.places} />
             </span>
             <span class="muted">{entry.group}</span>
-            {entry.keys?.[0] && <kbd>{entry.keys[0]}</kbd>}
+            {entry.keys?.[0] && <kbd>{keyLabel(entry.keys[0])}</kbd>}
           </div>
         ))}
       </div>

@@ -1,5 +1,6 @@
 // Shows the menu that menu.ts says is open, and runs it by keyboard and pointer.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { keyLabel } from '../app/keys';
 import { closeMenu, type MenuItem, openMenu } from './menu';
 import { first, last, place, step, typeAhead } from './menu_keys';
 import './menu.css';
@@ -111,7 +112,7 @@ function Menu() {
                 <span class="menu-text">{item.title}</span>
                 {item.key && (
                   <span aria-hidden="true">
-                    <kbd>{item.key}</kbd>
+                    <kbd>{keyLabel(item.key)}</kbd>
                   </span>
                 )}
               </div>

@@ -74,7 +74,7 @@ export function ServicesView() {
       run: () => filterField.current?.focus(),
     },
   ]);
-  if (answer.data && all.length === 0 && serverConfig.value.empty !== false) return <FirstRun />;
+  if (answer.data && all.length === 0 && serverConfig.value.empty) return <FirstRun />;
   return (
     <div class="services">
       <div class="row spread services-head">

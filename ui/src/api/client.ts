@@ -60,6 +60,10 @@ const kinds: Record<number, ErrorKind> = {
   504: 'timeout',
 };
 
+function gone(): ApiError {
+  return new ApiError('gone', 'the server does not answer', 'is it running? This page tries again by itself');
+}
+
 async function errorOf(response: Response): Promise<ApiError> {
   let message = `the server answered ${response.status}`;
   let code = '';
@@ -70,6 +74,8 @@ async function errorOf(response: Response): Promise<ApiError> {
   } catch {
     // not JSON: a proxy's page, of no use to anybody
   }
+  // What a proxy says while the server behind it is away; the server's own words have a code.
+  if (!code && (response.status === 502 || response.status === 503)) return gone();
   const [what, ...rest] = message.split('; ');
   const column = /\bcolumn (\d+)/.exec(message);
   const kind = code === 'deadline_exceeded' ? 'timeout' : (kinds[response.status] ?? 'server');
@@ -103,15 +109,17 @@ export async function call(path: string, parameters: URLSearchParams, options: C
   } catch (error) {
     if (options.signal?.aborted) throw error;
     online.value = false;
-    throw new ApiError('gone', 'the server does not answer', 'is it running? This page tries again by itself');
+    throw gone();
   } finally {
     inFlight.value--;
   }
-  online.value = true;
   if (!response.ok) {
-    if (response.status === 401) refused.value = 'token';
-    throw await errorOf(response);
+    const error = await errorOf(response);
+    online.value = error.kind !== 'gone';
+    if (error.kind === 'token') refused.value = 'token';
+    throw error;
   }
+  online.value = true;
   return response;
 }
 

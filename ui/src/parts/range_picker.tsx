@@ -39,7 +39,7 @@ export function RangePicker({ source, onChange, label, live = true }: Props) {
         type="button"
         class="range-step"
         aria-label={`${label}: earlier`}
-        title="Earlier [ "
+        title="Earlier ([)"
         onClick={() => change(shiftRange(source, -1, Date.now()))}
       >
         <span aria-hidden="true">‹</span>
@@ -51,7 +51,7 @@ export function RangePicker({ source, onChange, label, live = true }: Props) {
         type="button"
         class="range-step"
         aria-label={`${label}: later`}
-        title="Later ]"
+        title="Later (])"
         disabled={endsNow}
         onClick={() => change(shiftRange(source, 1, Date.now()))}
       >

@@ -45,8 +45,9 @@ function within(source: Source, query: string): URLSearchParams {
   return parameters;
 }
 
-export async function listTypes(source: Source): Promise<ProfileTypeRow[]> {
-  return (await asked<{ types: ProfileTypeRow[] }>('types', rangeOf(source))).types;
+// With a query only those of matching series.
+export async function listTypes(source: Source, query = ''): Promise<ProfileTypeRow[]> {
+  return (await asked<{ types: ProfileTypeRow[] }>('types', within(source, query))).types;
 }
 
 export async function listLabels(source: Source, query: string): Promise<string[]> {

@@ -11,7 +11,7 @@ import { RangePicker } from '../../parts/range_picker';
 import { SelectorBar } from '../../parts/selector_bar';
 import { listTypes } from '../../parts/selector_lists';
 import { type TypeEntry, typeEntries } from '../../parts/selector_suggest';
-import { parseSelector, withType } from '../../state/selector';
+import { formatSelector, parseSelector, withType } from '../../state/selector';
 import { amend, go, goSource, state } from '../../state/store';
 import { formatCount } from '../../text/format';
 import { visibleText } from '../../text/safe';
@@ -27,9 +27,12 @@ const ofAll = new Set(['bad', 'token', 'forbidden', 'nothing', 'gone']);
 
 export function ExploreView() {
   const { source } = state.value;
-  const types = useAnswer(`types ${source.from} ${source.to} ${source.file}`, async () =>
-    typeEntries(await listTypes(source)),
-  );
+  // Types of what the labels select; all of them where that says nothing.
+  const labels = formatSelector({ ...parseSelector(source.query), type: '' });
+  const types = useAnswer(`types ${source.from} ${source.to} ${source.file} ${labels}`, async () => {
+    const matching = await listTypes(source, labels).catch(() => []);
+    return typeEntries(matching.length > 0 ? matching : await listTypes(source));
+  });
   const first = types.data?.[0]?.word;
   // Nothing chosen yet: the type that most people want.
   useEffect(() => {

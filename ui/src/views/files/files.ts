@@ -1,8 +1,10 @@
 // Files that people open: sent to the server, which keeps them in memory, and looked at like everything else.
 import { ApiError, askJson, call } from '../../api/client';
+import { serverConfig } from '../../app/server_config';
 import { toast } from '../../parts/toast';
 import type { Source, State } from '../../state/state';
 import { go, state } from '../../state/store';
+import { formatValue } from '../../text/format';
 import { visibleText } from '../../text/safe';
 
 export interface FileType {
@@ -78,6 +80,11 @@ export function compareFiles(before: OpenedFile, after: OpenedFile) {
 }
 
 async function send(file: File): Promise<OpenedFile> {
+  const most = serverConfig.value.limits?.file_bytes ?? 0;
+  if (most > 0 && file.size > most) {
+    const [size, limit] = [file.size, most].map((bytes) => formatValue(bytes, 'bytes'));
+    throw new ApiError('limit', `the file has ${size}, more than the ${limit} that this server reads`);
+  }
   const response = await call('files', new URLSearchParams({ name: file.name }), { method: 'POST', body: file });
   return response.json();
 }

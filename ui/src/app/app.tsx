@@ -33,7 +33,11 @@ function useView(view: View): { Current?: ComponentType; failed: boolean } {
   const attempt = refreshCount.value;
   useEffect(() => {
     if (view === 'services' || loaded.has(view)) return;
-    const done = () => setCount((count) => count + 1);
+    const done = () => {
+      inFlight.value--;
+      setCount((count) => count + 1);
+    };
+    inFlight.value++;
     viewLoaders[view]().then(
       (component) => {
         loaded.set(view, component);

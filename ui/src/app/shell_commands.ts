@@ -33,6 +33,10 @@ export function setBaseline() {
 // With what was marked; else with the time just before.
 export function compare() {
   const { source, baseline } = state.value;
+  if (source.file && !baseline) {
+    toast('Open the file to compare with, or choose a baseline in the list.');
+    return showDialog('files');
+  }
   go({ view: 'diff', baseline: baseline ?? { ...source, ...previousRange(source, Date.now()) } });
 }
 

@@ -76,6 +76,7 @@ export function SelectorBar({ source, onChange, label }: Props) {
     if (value !== source.query) onChange({ ...source, query: value.trim() });
   };
 
+  const changed = text !== source.query;
   const onKeyDown = (event: KeyboardEvent) => {
     const count = suggestions.length;
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
@@ -91,7 +92,9 @@ export function SelectorBar({ source, onChange, label }: Props) {
       choose(suggestions[active]);
     } else if (event.key === 'Escape') {
       if (open) close();
-      else setText(source.query);
+      else if (changed) setText(source.query);
+      // Out of the field, so that letters are keys again.
+      else field.current!.blur();
     } else return;
     event.preventDefault();
     event.stopPropagation();
@@ -104,7 +107,6 @@ export function SelectorBar({ source, onChange, label }: Props) {
     const input = field.current!;
     setScroll(input.scrollLeft);
   };
-  const changed = text !== source.query;
   const parsed = parseSelector(source.query);
   const setMatchers = (matchers: Matcher[]) => onChange({ ...source, query: formatSelector({ ...parsed, matchers }) });
 

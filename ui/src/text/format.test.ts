@@ -27,6 +27,9 @@ describe('numbers for people', () => {
     expect(formatRate(1.5e9, 'nanoseconds')).toBe('1.50 cores');
     expect(formatRate(2048, 'bytes')).toBe('2 KiB/s');
   });
+  it('do not call waiting cores', () => {
+    expect(formatRate(1.5e9, 'nanoseconds', 'off_cpu')).toBe('1.50 s/s');
+  });
   it('say how long ago', () => {
     expect(formatAgo(0, 180_000)).toBe('3 min ago');
     expect(formatAgo(0, 239_000)).toBe('3 min ago');

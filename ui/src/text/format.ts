@@ -45,9 +45,10 @@ export function formatChange(value: number, unit: string): string {
   return (value > 0 ? '+' : '−') + formatValue(Math.abs(value), unit);
 }
 
-// What a rate per second of the unit is called: CPU time per second is a number of cores.
-export function formatRate(perSecond: number, unit: string): string {
-  if (unit === 'nanoseconds') {
+// What a rate per second of the unit is called: CPU time per second is a number of cores. Time spent waiting is not, and
+// stays time per second.
+export function formatRate(perSecond: number, unit: string, type = 'cpu'): string {
+  if (unit === 'nanoseconds' && type.toLowerCase() === 'cpu') {
     const cores = perSecond / 1e9;
     return `${cores !== 0 && Math.abs(cores) < 0.001 ? cores.toExponential(1) : digits(cores)} cores`;
   }

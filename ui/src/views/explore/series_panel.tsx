@@ -44,7 +44,7 @@ export function SeriesPanel() {
   );
   const instant = totals?.temporality === 'instant';
   const format = (value: number) =>
-    instant ? formatValue(value, totals?.unit ?? '') : formatRate(value, totals?.unit ?? '');
+    instant ? formatValue(value, totals?.unit ?? '') : formatRate(value, totals?.unit ?? '', totals?.type);
 
   const choose = (index: number, exclude: boolean) => {
     const series = data?.series[index];

@@ -90,6 +90,8 @@ export function ServicesView() {
           value={servicesFilter}
           onInput={(event) => amend({ servicesFilter: event.currentTarget.value })}
           onKeyDown={(event) => {
+            // Out of the field, so that letters are keys again.
+            if (event.key === 'Escape' && !servicesFilter) event.currentTarget.blur();
             if (event.key !== 'ArrowDown') return;
             event.preventDefault();
             document.querySelector<HTMLElement>('.services-grid')?.focus();
@@ -212,7 +214,12 @@ function ServicesGrid({ rows, sort }: { rows: ServiceRow[]; sort: string }) {
             aria-sort={column && column === sorted ? (descending ? 'descending' : 'ascending') : undefined}
           >
             {column ? (
-              <button type="button" class="quiet" onClick={() => amend({ servicesSort: nextSort(sort, column) })}>
+              <button
+                type="button"
+                class="quiet"
+                title={column === 'change' ? 'Against the time before, of the same length' : undefined}
+                onClick={() => amend({ servicesSort: nextSort(sort, column) })}
+              >
                 {title}
                 {column === sorted && (
                   <span class="services-arrow" aria-hidden="true">
@@ -283,7 +290,7 @@ function serviceLine(row: ServiceRow, index: number, active: boolean, now: numbe
       <Cell>
         <Sparkline values={row.values} />
       </Cell>
-      <Cell number>{instant ? formatValue(row.rate, row.unit) : formatRate(row.rate, row.unit)}</Cell>
+      <Cell number>{instant ? formatValue(row.rate, row.unit) : formatRate(row.rate, row.unit, row.type)}</Cell>
       <Cell number strong={strong}>
         {relative} <span aria-hidden="true">{arrow}</span>
       </Cell>

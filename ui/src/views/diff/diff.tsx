@@ -119,7 +119,7 @@ function Choice<T extends string>(props: {
 const panes: [Pane, string][] = [
   ['flame', 'Flame graph'],
   ['table', 'Table'],
-  ['tree', 'Tree'],
+  ['tree', 'Call tree'],
   ['both', 'Both'],
 ];
 const filters: [ChangeFilter, string][] = [
@@ -184,12 +184,14 @@ export function DiffView() {
           unit={diff?.unit ?? ''}
         />
       </div>
-      <PresetBar source={source} baseline={baseline} at={at} onChoose={setBaseline} />
-      {chosen && (
-        <p class="diff-note" role="status">
-          No baseline was chosen: this compares with the window just before.
-        </p>
-      )}
+      <div class="diff-with">
+        <PresetBar source={source} baseline={baseline} at={at} onChoose={setBaseline} />
+        {chosen && (
+          <p class="diff-note" role="status">
+            No baseline was chosen: this compares with the window just before.
+          </p>
+        )}
+      </div>
       {diff && baseline && <Summary diff={diff} />}
       <div class="diff-tools">
         <Choice label="Show as" options={panes} value={now.pane} onChoose={(pane) => go({ pane })} />

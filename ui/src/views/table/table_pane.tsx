@@ -9,6 +9,7 @@ import { copyText } from '../../parts/clipboard';
 import { showFrameMenu } from '../../parts/frame_menu';
 import { ErrorNotice } from '../../parts/notice';
 import { SearchBox } from '../../parts/search_box';
+import { StepsBar } from '../../parts/steps_bar';
 import type { Column } from '../../parts/table/columns';
 import { csvText } from '../../parts/table/csv';
 import { Grid } from '../../parts/table/grid';
@@ -61,7 +62,8 @@ interface BodyProps<Row extends FrameName> {
 
 function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: BodyProps<Row>) {
   const [cursor, setCursor] = useState(-1);
-  const { search } = state.value;
+  const { search, pane } = state.value;
+  const besideFlame = pane === 'both'; // which has the search and the steps then
   const match = matchOf(search);
   const hovered = hoveredFunction.value;
   const selected = selectedFunction.value;
@@ -83,8 +85,9 @@ function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: Bo
   const current = cursor >= 0 && cursor < model.rows.length ? cursor : -1;
   return (
     <section class="table-pane" aria-label={rest.label}>
+      {!besideFlame && <StepsBar />}
       <div class="table-tools">
-        {state.value.pane !== 'both' && <SearchBox label="Search functions" />}
+        {!besideFlame && <SearchBox label="Search functions" />}
         <span role="status">
           {rows.length === model.rows.length
             ? `${formatCount(rows.length)} functions`

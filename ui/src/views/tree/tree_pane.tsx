@@ -7,6 +7,7 @@ import { useCommands } from '../../app/commands';
 import { showFrameMenu } from '../../parts/frame_menu';
 import { ErrorNotice } from '../../parts/notice';
 import { SearchBox } from '../../parts/search_box';
+import { StepsBar } from '../../parts/steps_bar';
 import { Grid } from '../../parts/table/grid';
 import { allRows } from '../../parts/table/sort';
 import { hoveredFunction, selectedFunction } from '../../state/selection';
@@ -159,14 +160,16 @@ export function TreePane({ compare = false }: { compare?: boolean }) {
 
   if (answer.error && !root) return <ErrorNotice error={answer.error} />;
   if (!root) return <div class="table-pane table-waiting">{answer.slow ? 'Adding up …' : ''}</div>;
+  const besideFlame = now.pane === 'both';
   const selected = selectedFunction.value;
   const hovered = hoveredFunction.value;
   const current = cursor < rows.length ? cursor : -1;
   const cut = answer.data?.cut.nodes ?? 0;
   return (
     <section class="table-pane" aria-label="Call tree">
+      {!besideFlame && <StepsBar />}
       <div class="table-tools">
-        {now.pane !== 'both' && <SearchBox label="Search functions" />}
+        {!besideFlame && <SearchBox label="Search functions" />}
         {compare ? (
           <span>Top-down</span>
         ) : (

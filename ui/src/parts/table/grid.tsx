@@ -186,7 +186,7 @@ export function Grid(props: GridProps) {
             const isSelected = props.selected?.(row) ?? false;
             return (
               <div
-                key={row}
+                key={at} // by place: another order fills the same elements anew
                 id={`${id}-${row}`}
                 data-row={row}
                 role="row"

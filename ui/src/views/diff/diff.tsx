@@ -65,7 +65,11 @@ function Side({ title, source, onChange, value, range, unit }: SideProps) {
       </div>
       <SelectorBar source={source} onChange={onChange} label={`${title}: selector`} />
       <div class="row">
-        <RangePicker source={source} onChange={onChange} label={`${title}: range`} live={false} />
+        {source.file ? (
+          <span class="muted">From an opened file</span>
+        ) : (
+          <RangePicker source={source} onChange={onChange} label={`${title}: range`} live={false} />
+        )}
         <span class="muted diff-range">{range}</span>
         <RegionChip source={source} unit={unit} onChange={onChange} />
       </div>

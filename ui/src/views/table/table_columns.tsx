@@ -3,10 +3,11 @@
 import type { DiffRow, FrameName, TopRow } from '../../api/types';
 import { Bar } from '../../parts/table/bar';
 import type { Column } from '../../parts/table/columns';
+import type { State } from '../../state/state';
 import { formatChange, formatCount, formatShare } from '../../text/format';
 import { visibleText } from '../../text/safe';
 import { NameCell } from './name_cell';
-import { baseName, placeOf, relativeText, significanceText, valueText } from './table_model';
+import { baseName, groupWords, placeOf, relativeText, significanceText, valueText } from './table_model';
 
 function largest<Row>(rows: readonly Row[], value: (row: Row) => number): number {
   let most = 0;
@@ -14,11 +15,16 @@ function largest<Row>(rows: readonly Row[], value: (row: Row) => number): number
   return most || 1;
 }
 
-function frameColumns(rows: readonly FrameName[], search: string): Record<'name' | 'binary' | 'place', Column> {
+type Look = Pick<State, 'search' | 'group'>;
+
+function frameColumns(
+  rows: readonly FrameName[],
+  { search, group }: Look,
+): Record<'name' | 'binary' | 'place', Column> {
   return {
     name: {
       id: 'name',
-      title: 'Function',
+      title: groupWords[group][0],
       width: 200,
       grow: true,
       sortable: true,
@@ -63,8 +69,8 @@ function numeric(id: string, title: string, width: number, cell: Column['cell'],
   return { id, title, width, end: true, sortable: true, descendingFirst: true, cell, ...more };
 }
 
-export function topColumns(rows: readonly TopRow[], unit: string, total: number, search: string): Column[] {
-  const frame = frameColumns(rows, search);
+export function topColumns(rows: readonly TopRow[], unit: string, total: number, look: Look): Column[] {
+  const frame = frameColumns(rows, look);
   const mostSelf = largest(rows, (row) => row.flat);
   const mostTotal = largest(rows, (row) => row.cum);
   const share = (value: number, most: number) => <Bar text={formatShare(value, total)} part={Math.abs(value) / most} />;
@@ -92,8 +98,8 @@ export function topColumns(rows: readonly TopRow[], unit: string, total: number,
   ].filter((column) => hasAny(rows, column.id));
 }
 
-export function diffColumns(rows: readonly DiffRow[], unit: string, search: string): Column[] {
-  const frame = frameColumns(rows, search);
+export function diffColumns(rows: readonly DiffRow[], unit: string, look: Look): Column[] {
+  const frame = frameColumns(rows, look);
   const mostSelf = largest(rows, (row) => row.flat_delta);
   const mostTotal = largest(rows, (row) => row.cum_delta);
   const change = (value: number, most: number) => (

@@ -6,6 +6,7 @@ import {
   diffKeys,
   keepsChange,
   knownSort,
+  namedRows,
   relativeText,
   significanceText,
   TableModel,
@@ -39,6 +40,10 @@ describe('the table', () => {
     expect(names('', '-self')).toEqual(['work', 'workLoop', 'main']);
     expect(names('WORK', '-total')).toEqual(['workLoop', 'work']);
     expect(names('', 'name')).toEqual(['main', 'work', 'workLoop']);
+  });
+  it('of binaries names the binary, not some function of it', () => {
+    expect(namedRows([top('main', 1, 1)], 'binary')[0].name).toBe('a');
+    expect(namedRows([top('main', 1, 1)], 'function')[0].name).toBe('main');
   });
   it('takes a sort of the other table for its counterpart', () => {
     expect(knownSort('-total', diffKeys, '-self_delta')).toEqual({ column: 'total_delta', descending: true });

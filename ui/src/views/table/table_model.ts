@@ -3,7 +3,7 @@
 
 import type { DiffRow, FrameName, TopRow } from '../../api/types';
 import { allRows, filterRows, readSort, type Sort, sortRows, textKeys } from '../../parts/table/sort';
-import type { ChangeFilter } from '../../state/state';
+import type { ChangeFilter, GroupBy } from '../../state/state';
 import { formatRelative, formatValue } from '../../text/format';
 import type { Match } from '../../text/match';
 
@@ -12,6 +12,17 @@ type Key<Row> = ((row: Row) => number) | { text: (row: Row) => string };
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
+// What a row is of, by how frames are told apart. The server names any function of a binary.
+export function namedRows<Row extends FrameName>(rows: readonly Row[], group: GroupBy): readonly Row[] {
+  return group === 'binary' ? rows.map((row) => ({ ...row, name: baseName(row.binary) || '(no binary)' })) : rows;
+}
+export const groupWords: Record<GroupBy, [title: string, many: string]> = {
+  function: ['Function', 'functions'],
+  line: ['Function, by line', 'lines'],
+  file: ['File', 'files'],
+  binary: ['Binary', 'binaries'],
+};
+
 export function placeOf(frame: FrameName): string {
   return frame.file ? (frame.line > 0 ? `${frame.file}:${frame.line}` : frame.file) : '';
 }

@@ -22,7 +22,7 @@ import { matchOf, serverExpression } from '../../text/match';
 import { Details } from './details';
 import { diffColumns, diffCsv, topColumns, topCsv } from './table_columns';
 import './table.css';
-import { diffKeys, keepsChange, knownSort, TableModel, topKeys } from './table_model';
+import { diffKeys, groupWords, keepsChange, knownSort, namedRows, TableModel, topKeys } from './table_model';
 
 // More than anybody reads and still quick to send; the answer says what it left out.
 const mostRows = 50_000;
@@ -62,7 +62,8 @@ interface BodyProps<Row extends FrameName> {
 
 function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: BodyProps<Row>) {
   const [cursor, setCursor] = useState(-1);
-  const { search, pane } = state.value;
+  const { search, pane, group } = state.value;
+  const [, many] = groupWords[group];
   const besideFlame = pane === 'both'; // which has the search and the steps then
   const match = matchOf(search);
   const hovered = hoveredFunction.value;
@@ -90,8 +91,8 @@ function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: Bo
         {!besideFlame && <SearchBox label="Search functions" />}
         <span role="status">
           {rows.length === model.rows.length
-            ? `${formatCount(rows.length)} functions`
-            : `${formatCount(rows.length)} of ${formatCount(model.rows.length)} functions`}
+            ? `${formatCount(rows.length)} ${many}`
+            : `${formatCount(rows.length)} of ${formatCount(model.rows.length)} ${many}`}
           {rest.cut && <span class="table-cut"> · {rest.cut}</span>}
           {match.error && <span class="table-wrong"> · the search is no expression: {match.error}</span>}
           {rest.slow && <span class="muted"> · loading</span>}
@@ -155,12 +156,9 @@ function TopTable() {
   const { answer, data } = useTable<Top>('top', false);
   const now = state.value;
   const sort = knownSort(now.sort, topKeys, '-self');
-  const model = useMemo(() => new TableModel<TopRow>(data?.rows ?? [], topKeys), [data]);
+  const model = useMemo(() => new TableModel<TopRow>(namedRows(data?.rows ?? [], now.group), topKeys), [data]);
   const rows = useMemo(() => model.shown(matchOf(now.search), sort), [model, now.search, sort.column, sort.descending]);
-  const columns = useMemo(
-    () => (data ? topColumns(model.rows, data.unit, data.total, now.search) : []),
-    [data, now.search],
-  );
+  const columns = useMemo(() => (data ? topColumns(model.rows, data.unit, data.total, now) : []), [data, now.search]);
   if (answer.error && !data) return <ErrorNotice error={answer.error} />;
   if (!data) return <Waiting slow={answer.slow} />;
   return (
@@ -187,12 +185,12 @@ function DiffTable() {
   const { answer, data } = useTable<Diff>('diff', true);
   const now = state.value;
   const sort = knownSort(now.sort, diffKeys, '-self_delta');
-  const model = useMemo(() => new TableModel<DiffRow>(data?.rows ?? [], diffKeys), [data]);
+  const model = useMemo(() => new TableModel<DiffRow>(namedRows(data?.rows ?? [], now.group), diffKeys), [data]);
   const rows = useMemo(
     () => model.shown(matchOf(now.search), sort, keepsChange(now.change)),
     [model, now.search, now.change, sort.column, sort.descending],
   );
-  const columns = useMemo(() => (data ? diffColumns(model.rows, data.unit, now.search) : []), [data, now.search]);
+  const columns = useMemo(() => (data ? diffColumns(model.rows, data.unit, now) : []), [data, now.search]);
   if (answer.error && !data) return <ErrorNotice error={answer.error} />;
   if (!data) return <Waiting slow={answer.slow} />;
   return (

@@ -93,12 +93,13 @@ export function Grid(props: GridProps) {
   useLayoutEffect(() => {
     if (shownFrom.current === props.start || !box.current) return;
     shownFrom.current = props.start;
+    if (scrollTop === 0) return; // asking for it would make the browser lay out twice
     box.current.scrollTop = 0;
     setScrollTop(0);
   }, [props.start]);
   // A table that got shorter leaves the scroll position behind without an event.
   useLayoutEffect(() => {
-    if (box.current) setScrollTop(box.current.scrollTop);
+    if (box.current && scrollTop > 0) setScrollTop(box.current.scrollTop);
   }, [rows.length]);
 
   const rowAt = (target: EventTarget | null): number => {

@@ -89,7 +89,11 @@ export function topColumns(rows: readonly TopRow[], unit: string, total: number,
       76,
       (row) => {
         const { callers } = rows[row];
-        return <span class="grid-quiet">{callers === undefined ? '–' : formatCount(callers)}</span>;
+        return (
+          <span class="grid-quiet">
+            {callers === undefined ? '–' : callers < 1000 ? callers : formatCount(callers)}
+          </span>
+        );
       },
       { spare: 4, hint: 'How many functions call it directly' },
     ),

@@ -15,6 +15,7 @@ export interface LegendEntry {
 }
 
 export interface Coloring {
+  by: Exclude<ColorBy, 'auto'> | 'change'; // what was decided
   bucket(node: number): number;
   key(node: number): string; // entry of the legend that the node belongs to
   legend: LegendEntry[];
@@ -24,7 +25,7 @@ export interface Coloring {
 const none = '(none)';
 const legendSize = categoryCount;
 
-function keyOfName(by: ColorBy, labels: Labels): (name: number) => string {
+function keyOfName(by: Exclude<ColorBy, 'auto' | 'self'>, labels: Labels): (name: number) => string {
   switch (by) {
     case 'binary':
       return (name) => (labels.binary(name) ? baseName(labels.binary(name)) : none);
@@ -70,7 +71,9 @@ export function spreadBuckets(keys: readonly string[]): Map<string, number> {
   return buckets;
 }
 
-function byCategory(by: ColorBy, tree: Tree, labels: Labels): Coloring {
+type Category = Exclude<ColorBy, 'auto' | 'self'>;
+
+function byCategory(by: Category, tree: Tree, labels: Labels): Coloring {
   const keyOf = keyOfName(by, labels);
   const nameKeys: string[] = new Array(labels.count);
   const sums = new Map<string, number>();
@@ -89,6 +92,7 @@ function byCategory(by: ColorBy, tree: Tree, labels: Labels): Coloring {
     ofName[name] = buckets.get(nameKeys[name]) ?? hashText(nameKeys[name]) % categoryCount;
   }
   return {
+    by,
     bucket: (node) => (node === 0 && plain ? changesAt + 4 : ofName[tree.name[node]]),
     key: (node) => nameKeys[tree.name[node]],
     legend: sorted
@@ -112,6 +116,7 @@ function bySelfShare(tree: Tree): Coloring {
   const weights = new Float64Array(shareCount);
   for (let i = 0; i < tree.count; i++) weights[step(i)] += self[i];
   return {
+    by: 'self',
     bucket: (node) => sharesAt + step(node),
     key: (node) => shareTitles[step(node)],
     legend: shareTitles.map((title, i) => ({
@@ -164,6 +169,7 @@ function byChange(tree: Tree): Coloring {
   }));
   legend.push({ key: 'new', title: 'new', bucket: changesAt + 8, weight: weights[9], hatched: true });
   return {
+    by: 'change',
     bucket: (node) => changesAt + 4 + step(node),
     key: (node) => (isNew(node) ? 'new' : String(step(node))),
     legend,
@@ -171,8 +177,14 @@ function byChange(tree: Tree): Coloring {
   };
 }
 
+// One colour for everything says nothing.
+const nearlyAll = 0.95;
+
 export function coloringOf(by: ColorBy, tree: Tree, labels: Labels): Coloring {
   if (tree.before) return byChange(tree);
   if (by === 'self') return bySelfShare(tree);
-  return byCategory(by, tree, labels);
+  if (by !== 'auto') return byCategory(by, tree, labels);
+  const binaries = byCategory('binary', tree, labels);
+  const whole = binaries.legend.reduce((sum, { weight }) => sum + weight, 0);
+  return (binaries.legend[0]?.weight ?? 0) > nearlyAll * whole ? byCategory('package', tree, labels) : binaries;
 }

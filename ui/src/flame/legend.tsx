@@ -1,16 +1,16 @@
 // What the colours mean. A click keeps the colour of one entry only, with Alt it hides what the entry stands for.
 import { binaryPattern, exactPattern } from '../parts/frame_menu';
-import type { ColorBy, Step } from '../state/state';
+import type { Step } from '../state/state';
 import { addStep, go, state } from '../state/store';
 import { formatCount, formatShare } from '../text/format';
 import { escapeExpression } from '../text/match';
 import { clippedText, visibleText } from '../text/safe';
-import type { LegendEntry } from './coloring';
+import type { Coloring, LegendEntry } from './coloring';
 import { wholeOf } from './info';
 import { currentPalette, type Seen, useForcedColors } from './look';
 
 // The step that hides an entry; undefined where the server knows no such thing.
-export function hideStep(by: ColorBy, key: string): Step | undefined {
+export function hideStep(by: Coloring['by'], key: string): Step | undefined {
   if (key === '(none)') return undefined;
   switch (by) {
     case 'binary':
@@ -31,14 +31,14 @@ export function hideStep(by: ColorBy, key: string): Step | undefined {
 }
 
 export function Legend({ seen }: { seen: Seen }) {
-  const { color, isolate } = state.value;
+  const { isolate } = state.value;
   const forced = useForcedColors();
   const palette = currentPalette(forced);
   const { coloring, graph } = seen;
   const compare = graph.tree.before !== null;
   const whole = wholeOf(graph);
   const choose = (entry: LegendEntry, event: MouseEvent) => {
-    const hide = compare ? undefined : hideStep(color, entry.key);
+    const hide = compare ? undefined : hideStep(coloring.by, entry.key);
     if (event.altKey && hide) addStep(hide);
     else go({ isolate: isolate === entry.key ? '' : entry.key });
   };

@@ -48,6 +48,12 @@ describe('colours of categories', () => {
     expect(new Set(spreadBuckets(keys).values()).size).toBe(categoryCount);
     expect(spreadBuckets(keys.slice(0, 3)).get(keys[0])).toBe(spreadBuckets(keys).get(keys[0]));
   });
+  it('go by package where one binary has nearly everything', () => {
+    const { tree } = graphOf({ nodes: 600, seed: 2 });
+    expect(coloringOf('auto', tree, new Labels(tree)).by).toBe('binary');
+    tree.names.binary.fill(tree.names.binary[1]);
+    expect(coloringOf('auto', tree, new Labels(tree)).by).toBe('package');
+  });
   it.each(['binary', 'kind', 'package', 'file'] as const)('by %s have a legend for every colour that is used', (by) => {
     const { tree } = graphOf({ nodes: 600, seed: 2 });
     const coloring = coloringOf(by, tree, new Labels(tree));

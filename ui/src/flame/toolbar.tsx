@@ -14,6 +14,7 @@ import type { Seen } from './look';
 
 export const budgets = [0, 250_000, 500_000, 1_000_000];
 export const colors: [ColorBy, string][] = [
+  ['auto', 'Automatic'],
   ['binary', 'Binary'],
   ['kind', 'Kind'],
   ['package', 'Package'],

@@ -4,7 +4,8 @@
 export type View = 'services' | 'explore' | 'diff' | 'heatmap' | 'source' | 'targets';
 export type Pane = 'flame' | 'table' | 'tree' | 'both';
 export type GroupBy = 'function' | 'line' | 'file' | 'binary';
-export type ColorBy = 'binary' | 'kind' | 'package' | 'file' | 'self';
+// auto: by binary, or by package where nearly everything is of one binary.
+export type ColorBy = 'auto' | 'binary' | 'kind' | 'package' | 'file' | 'self';
 export type ChildOrder = 'name' | 'weight';
 export type Direction = 'top-down' | 'bottom-up';
 export type Scale = 'absolute' | 'normalized';
@@ -101,7 +102,7 @@ export const defaultState: State = {
   pane: 'flame',
   search: '',
   matching: false,
-  color: 'binary',
+  color: 'auto',
   order: 'name',
   flip: false,
   shorten: true,

@@ -68,7 +68,7 @@ function anyState(seed: number): State {
     pane: pick('flame', 'table', 'tree', 'both'),
     search: text(),
     matching: flag(),
-    color: pick('binary', 'kind', 'package', 'file', 'self'),
+    color: pick('auto', 'binary', 'kind', 'package', 'file', 'self'),
     order: pick('name', 'weight'),
     flip: flag(),
     shorten: flag(),

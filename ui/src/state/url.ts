@@ -34,7 +34,7 @@ const fields: Fields = {
   pane: ['pane', word('flame', 'table', 'tree', 'both')],
   search: ['search', text],
   matching: ['matching', flag],
-  color: ['color', word('binary', 'kind', 'package', 'file', 'self')],
+  color: ['color', word('auto', 'binary', 'kind', 'package', 'file', 'self')],
   order: ['order', word('name', 'weight')],
   flip: ['flip', flag],
   shorten: ['shorten', flag],

@@ -1,4 +1,5 @@
 // The frame around every view: where one is, where one can go, and what is wrong with the connection.
+
 import { computed } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -16,6 +17,7 @@ import { busy, dragging } from '../views/files/drop';
 import { useCommands } from './commands';
 import { DialogHost } from './dialog_host';
 import { showDialog } from './dialogs';
+import { mark } from './marks';
 import { loadServerConfig } from './server_config';
 import { ShareButton } from './share';
 import { shellCommands } from './shell_commands';
@@ -172,6 +174,9 @@ function DropHint() {
 export function App() {
   const { view, source } = state.value;
   const { Current, failed } = useView(view);
+  useEffect(() => {
+    if (Current) mark('interactive');
+  }, [Current]);
   const connected = online.value;
   useCommands(shellCommands(inMenu));
   const service = labelValue(source.query, 'service_name');

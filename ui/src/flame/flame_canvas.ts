@@ -1,5 +1,6 @@
 // The flame graph on the page: two canvases in an element, one for the bars and one for what follows the pointer. Knows
 // about pixels, pointers and time, nothing about the rest of the page; that hears of everything by callbacks.
+import { mark } from '../app/marks';
 import { draw, drawMarks, type Marks, type Scene } from './draw';
 import { type Hit, hitTest } from './hit';
 import type { Graph } from './job';
@@ -75,7 +76,7 @@ export class FlameCanvas {
   private animation: { from: View; to: View; begin: number } | null = null;
   private drag: { x: number; y: number; moved: boolean; pointer: number } | null = null;
   private readonly stopListening = new AbortController();
-  drawTime = 0; // ms of the last drawing, for benchmarks
+  private drawn: Graph | null = null;
 
   constructor(
     private readonly host: HTMLElement,
@@ -259,9 +260,9 @@ export class FlameCanvas {
     const context = this.bars.getContext('2d', { alpha: false });
     const scene = context && this.scene(context);
     if (!context || !scene) return;
-    const begin = performance.now();
     draw(context, scene);
-    this.drawTime = performance.now() - begin;
+    if (scene.graph !== this.drawn) mark('flame-drawn');
+    this.drawn = scene.graph;
   }
 
   private paintMarks() {

@@ -41,16 +41,6 @@ describe('sorting rows', () => {
     expect(keys[0]).toBe(keys[2]);
     expect([...sortRows(allRows(4), keys, false)]).toEqual([3, 1, 0, 2]);
   });
-  it('takes less than 30 ms for 50 000 rows', () => {
-    const keys = Float64Array.from({ length: 50_000 }, (_, i) => (i * 7919) % 50_021);
-    const rows = allRows(50_000);
-    const times = Array.from({ length: 5 }, () => {
-      const start = performance.now();
-      sortRows(rows, keys, true);
-      return performance.now() - start;
-    });
-    expect(Math.min(...times)).toBeLessThan(30);
-  });
 });
 
 describe('the sorted column', () => {

@@ -142,7 +142,7 @@ describe('suggestions', () => {
       'value',
       'next',
       'name',
-      'nothing',
+      'next',
       'next',
     ]);
   });
@@ -199,6 +199,16 @@ describe('suggestions', () => {
     if (place.kind !== 'value') throw new Error(place.kind);
     expect(typedPart(place)).toBe('w');
     expect(suggestValues(text, place, ['w.2']).map(shown)).toEqual(['cpu{pod=~"web-1|w\\\\.2"¦}']);
+  });
+  it('lead back inside from behind the brace', () => {
+    for (const [marked, wanted] of [
+      ['cpu{}¦', 'cpu{¦}'],
+      ['cpu{a="1"} ¦', 'cpu{a="1", ¦} '],
+    ]) {
+      const { text, place } = at(marked);
+      if (place.kind !== 'next') throw new Error(place.kind);
+      expect(suggestNext(text, place).map(shown)).toEqual([wanted]);
+    }
   });
   it('close what is open', () => {
     const { text, place } = at('cpu{a="1"¦');

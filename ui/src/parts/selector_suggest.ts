@@ -112,6 +112,13 @@ export function suggestNext(text: string, place: Extract<Place, { kind: 'next' }
   if (place.needs === 'open') {
     return [{ label: '{', detail: 'labels', ...replaced(text, place, '{}', 1) }];
   }
+  if (place.needs === 'inside') {
+    // A click into the field ends up behind the brace: from there, too, the next label is one step away.
+    const close = text.lastIndexOf('}', place.from);
+    const before = text.slice(0, close).trimEnd();
+    const start = before.endsWith('{') || before.endsWith(',') ? before : `${before}, `;
+    return [{ label: 'another label', text: start + text.slice(close), cursor: start.length }];
+  }
   const list = [{ label: ',', detail: 'another label', ...replaced(text, place, ', ') }];
   if (following(text, place) !== '}') list.push({ label: '}', detail: 'the end', ...replaced(text, place, '}') });
   return list;

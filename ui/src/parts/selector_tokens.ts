@@ -73,7 +73,7 @@ export type Place =
   | { kind: 'operator'; from: number; to: number; typed: string; followed: boolean }
   // `typed` is the text of the value before the cursor, without the quote; `from` and `to` take in the quotes.
   | { kind: 'value'; from: number; to: number; typed: string; name: string; operator: string }
-  | { kind: 'next'; from: number; to: number; typed: ''; needs: 'comma' | 'open' }
+  | { kind: 'next'; from: number; to: number; typed: ''; needs: 'comma' | 'open' | 'inside' }
   | { kind: 'nothing'; from: number; to: number; typed: '' };
 
 // What may be typed at the cursor, and which part of the text it would replace.
@@ -158,6 +158,8 @@ export function placeAt(text: string, cursor: number): Place {
     }
     case 'value':
       return next(after, cursor);
+    case 'close':
+      return after ? nothing : { kind: 'next', from: cursor, to: cursor, typed: '', needs: 'inside' };
     default:
       return nothing;
   }

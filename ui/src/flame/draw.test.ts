@@ -163,6 +163,7 @@ describe('labels', () => {
   it('fit, and prefer the function to its namespace', () => {
     expect(fitLabel('shop::cart::add', 20)).toBe('shop::cart::add');
     expect(fitLabel('shop::cart::add', 10)).toBe('add');
+    expect(fitLabel('int f(std::vector<std::string> const&)', 12)).toBe('int f(std::…');
     expect(fitLabel('main_loop', 6)).toBe('main_…');
     expect(fitLabel('main_loop', 2)).toBe('');
     expect(fitLabel('関数の名前', 6)).toBe('関数…');

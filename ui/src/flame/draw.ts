@@ -59,7 +59,9 @@ export function fitLabel(text: string, cells: number): string {
   if (cells < 1) return '';
   if (text.length <= cells && cellsOf(text) <= cells) return text;
   const at = Math.max(text.lastIndexOf('::') + 2, text.lastIndexOf('.') + 1);
-  const last = at >= 2 && text.length - at >= 3 ? text.slice(at) : text;
+  const tail = at >= 2 && text.length - at >= 3 ? text.slice(at) : text;
+  // With brackets in it the last part is one of the parameters.
+  const last = /[<>(),]/.test(tail) ? text : tail;
   if (cellsOf(last) <= cells) return last;
   if (cells < 3) return '';
   let used = 1;

@@ -4,7 +4,7 @@ import { kindNames } from '../text/names';
 import { visibleText } from '../text/safe';
 import type { Hit } from './hit';
 import type { Graph } from './job';
-import { type Labels, nodeStep } from './labels';
+import { type Labels, nodeLabel, nodeStep } from './labels';
 
 export interface Info {
   title: string; // the whole name, or what the bar stands for
@@ -45,7 +45,7 @@ export function infoOfNode(graph: Graph, labels: Labels, node: number): Info {
     if (lost > 0) numbers.push(['only in baseline below', formatValue(lost, unit)]);
   }
   return {
-    title: visibleText(node === 0 ? nodeStep(tree, labels, 0) : labels.text(name) || labels.step(name)),
+    title: visibleText(labels.text(name) || nodeStep(tree, labels, node)),
     place: visibleText(file ? (line ? `${file}:${line}` : file) : ''),
     binary: visibleText(
       [labels.binary(name), kind !== 'unknown' && kind !== 'native' ? kind : ''].filter(Boolean).join(' · '),
@@ -92,9 +92,9 @@ export function infoOfHit(graph: Graph, labels: Labels, hit: Hit): Info {
 export function spoken(graph: Graph, labels: Labels, node: number, shorten: boolean): string {
   const { tree } = graph;
   const total = tree.after.total[node];
-  const name = node === 0 ? nodeStep(tree, labels, 0) : labels.shown(tree.name[node], shorten);
+  const name = nodeLabel(tree, labels, node, shorten);
   const change = tree.before ? `, ${formatRelative(tree.before.total[node], total)} against the baseline` : '';
-  return `${visibleText(name)}, ${formatValue(total, tree.header.unit)}, ${formatShare(total, wholeOf(graph))}${change}`;
+  return `${name}, ${formatValue(total, tree.header.unit)}, ${formatShare(total, wholeOf(graph))}${change}`;
 }
 
 // Roots of subtrees that only the baseline has, the heaviest first.

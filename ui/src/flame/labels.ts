@@ -108,16 +108,18 @@ export class Labels {
   }
 }
 
+function isNameless(tree: Tree, labels: Labels, node: number): boolean {
+  const name = tree.name[node];
+  return node === 0 && labels.text(name) === '' && labels.file(name) === '';
+}
+
 // Name of a node; the root of everything is called by what it holds.
 export function nodeStep(tree: Tree, labels: Labels, node: number): string {
-  if (node === 0 && labels.text(tree.name[0]) === '' && labels.file(tree.name[0]) === '') {
-    return tree.header.root || 'total';
-  }
-  return labels.step(tree.name[node]);
+  return isNameless(tree, labels, node) ? tree.header.root || 'total' : labels.step(tree.name[node]);
 }
 
 export function nodeLabel(tree: Tree, labels: Labels, node: number, shorten: boolean): string {
-  if (node === 0) return visibleText(nodeStep(tree, labels, 0));
+  if (isNameless(tree, labels, node)) return visibleText(nodeStep(tree, labels, node));
   return labels.shown(tree.name[node], shorten);
 }
 

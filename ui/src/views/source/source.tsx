@@ -17,7 +17,15 @@ import { formatShare, formatValue } from '../../text/format';
 import { visibleText } from '../../text/safe';
 import { type Left, languageOf, lexLine, type Token } from './lexer';
 import './source.css';
-import { editorLink, hotPlaces, nextHot, type SourceAnswer, type SourceLine, sourceLines } from './source_model';
+import {
+  editorLink,
+  hotPlaces,
+  nextHot,
+  type SourceAnswer,
+  type SourceLine,
+  selfWithoutLine,
+  sourceLines,
+} from './source_model';
 
 // Beyond this, colours cost more than they are worth.
 const mostLexed = 20_000;
@@ -142,6 +150,7 @@ function File({ answer }: { answer: SourceAnswer }) {
     { id: 'source.previous', title: 'Previous hot line', group: 'Source', keys: ['Shift+N'], run: () => jump(-1) },
     { id: 'source.copy', title: 'Copy file and line', group: 'Source', run: copy },
   ]);
+  const lost = selfWithoutLine(answer);
   const self = answer.weights.reduce((sum, weight) => sum + weight.self, 0);
   return (
     <>
@@ -158,6 +167,7 @@ function File({ answer }: { answer: SourceAnswer }) {
         {editor && <a href={editor}>Open in the editor</a>}
         <span class="muted source-sum">
           {formatValue(self, answer.unit)} self in this file, {formatShare(self, answer.total)} of all
+          {lost > 0 && `; ${formatValue(lost, answer.unit)} of it on lines that are not known`}
         </span>
       </div>
       {!answer.reachable && <Unreachable answer={answer} />}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { editorLink, hotPlaces, nextHot, type SourceAnswer, sourceLines } from './source_model';
+import { editorLink, hotPlaces, nextHot, type SourceAnswer, selfWithoutLine, sourceLines } from './source_model';
 
 const answer = (more: Partial<SourceAnswer>): SourceAnswer =>
   ({
@@ -10,6 +10,7 @@ const answer = (more: Partial<SourceAnswer>): SourceAnswer =>
     weights: [
       { line: 12, self: 5, total: 9 },
       { line: 40, self: 1, total: 1 },
+      { line: 0, self: 7, total: 7 },
     ],
     ...more,
   }) as SourceAnswer;
@@ -24,6 +25,9 @@ describe('source lines', () => {
   });
   it('without a text are those that cost something', () => {
     expect(sourceLines(answer({ reachable: false })).map(({ line }) => line)).toEqual([12, 40]);
+  });
+  it('that are not known are no lines, but cost', () => {
+    expect(selfWithoutLine(answer({}))).toBe(7);
   });
   it('are hot when they make up most of the file', () => {
     const lines = [1, 50, 2, 40, 1].map((self, i) => ({ line: i, text: '', self, total: self }));

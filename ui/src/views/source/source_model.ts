@@ -7,7 +7,7 @@ export interface SourceAnswer extends AnswerHeader {
   reason?: string;
   first_line?: number;
   lines?: string[];
-  weights: { line: number; self: number; total: number }[];
+  weights: { line: number; self: number; total: number }[]; // line 0: not known
 }
 export interface SourceLine {
   line: number;
@@ -18,7 +18,7 @@ export interface SourceLine {
 
 // Every line of the text; without a text those that have a weight.
 export function sourceLines(answer: SourceAnswer): SourceLine[] {
-  const weights = new Map(answer.weights.map((weight) => [weight.line, weight]));
+  const weights = new Map(answer.weights.filter(({ line }) => line > 0).map((weight) => [weight.line, weight]));
   const of = (line: number, text: string | undefined): SourceLine => {
     const weight = weights.get(line);
     return { line, text, self: weight?.self ?? 0, total: weight?.total ?? 0 };
@@ -28,6 +28,11 @@ export function sourceLines(answer: SourceAnswer): SourceLine[] {
     return answer.lines.map((text, i) => of(first + i, text));
   }
   return [...weights.keys()].sort((a, b) => a - b).map((line) => of(line, undefined));
+}
+
+// What the file costs on lines that nobody knows: its binary has no line information there.
+export function selfWithoutLine(answer: SourceAnswer): number {
+  return answer.weights.reduce((sum, { line, self }) => (line > 0 ? sum : sum + self), 0);
 }
 
 // Places (not numbers) of the lines that together make up most of the file: what one wants to see first. In their order.

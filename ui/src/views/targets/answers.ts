@@ -4,7 +4,7 @@ import type { AnswerHeader, Loss } from '../../api/types';
 export interface Agent {
   host: string;
   agent: string;
-  services: number | string[]; // how many, or which
+  services: number;
   types: string[];
   profiles: number;
   last_ns: number;
@@ -22,9 +22,12 @@ export interface LocalAgent {
   processes?: number;
   samples?: number;
   losses?: Loss[];
-  exporters?: { name: string; sent: number; failed: number; queued: number }[];
-  memory_bytes?: number;
-  cpu_share?: number;
+  troubles?: Loss[]; // what went wrong without a loss
+  exporters?: { name: string; sent: number; failed: number; queued: number; last_error?: string }[];
+  memory_bytes?: number; // of the whole process
+  cpu_share?: number; // cores
+  cpu_budget?: number;
+  problems?: string[];
 }
 export interface Agents {
   agents: Agent[];

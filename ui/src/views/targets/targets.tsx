@@ -53,8 +53,6 @@ function rateText(hertz: number | undefined): string {
 }
 
 function AgentRow({ agent, now }: { agent: Agent; now: number }) {
-  const services = Array.isArray(agent.services) ? agent.services.length : agent.services;
-  const names = Array.isArray(agent.services) ? agent.services.join(', ') : undefined;
   const silent = isSilent(agent.last_ns, now);
   return (
     <tr>
@@ -71,14 +69,12 @@ function AgentRow({ agent, now }: { agent: Agent; now: number }) {
         <Meter share={agent.complete} label="Complete stacks" />
       </td>
       <td>
-        <Meter share={agent.named} label="Named frames" />
+        <Meter share={agent.named} label="Named where time is spent" />
       </td>
       <td>
         <Losses losses={agent.losses} />
       </td>
-      <td class="number" title={names && visibleText(names)}>
-        {formatCount(services)}
-      </td>
+      <td class="number">{formatCount(agent.services)}</td>
       <td class="muted">{agent.types.map(visibleText).join(', ')}</td>
       <td class="number">{formatCount(agent.profiles)}</td>
     </tr>
@@ -106,20 +102,33 @@ function Local({ local }: { local: LocalAgent }) {
             <div class="targets-silent targets-small">of {rateText(wanted)}: lowered to keep its budget</div>
           ) : null}
         </Figure>
-        {local.cpu_share !== undefined && <Figure title="Own CPU">{(local.cpu_share * 100).toFixed(2)} %</Figure>}
+        {local.cpu_share !== undefined && (
+          <Figure title="Own CPU">
+            {(local.cpu_share * 100).toFixed(2)} % of a core
+            {local.cpu_budget ? (
+              <div class="muted targets-small">{(local.cpu_budget * 100).toFixed(0)} % are allowed</div>
+            ) : null}
+          </Figure>
+        )}
         {local.memory_bytes !== undefined && (
-          <Figure title="Own memory">{formatValue(local.memory_bytes, 'bytes')}</Figure>
+          <Figure title="Memory of the process">{formatValue(local.memory_bytes, 'bytes')}</Figure>
         )}
         {local.processes !== undefined && <Figure title="Processes">{formatCount(local.processes)}</Figure>}
         {local.samples !== undefined && <Figure title="Samples">{formatCount(local.samples)}</Figure>}
         <Figure title="Losses">
           <Losses losses={local.losses ?? []} />
         </Figure>
+        {local.troubles && local.troubles.some(({ count }) => count > 0) && (
+          <Figure title="Troubles without loss">
+            <Losses losses={local.troubles} />
+          </Figure>
+        )}
         {local.exporters?.map((exporter) => (
           <Figure key={exporter.name} title={`To ${exporter.name}`}>
             {formatCount(exporter.sent)} sent
             {exporter.queued > 0 && `, ${formatCount(exporter.queued)} waiting`}
             {exporter.failed > 0 && <span class="targets-silent">, {formatCount(exporter.failed)} failed</span>}
+            {exporter.last_error && <div class="targets-silent targets-small">{visibleText(exporter.last_error)}</div>}
           </Figure>
         ))}
         {local.uptime_s !== undefined && (
@@ -127,6 +136,11 @@ function Local({ local }: { local: LocalAgent }) {
         )}
         {local.version && <Figure title="Version">{visibleText(local.version)}</Figure>}
       </dl>
+      {local.problems?.map((problem) => (
+        <p key={problem} class="targets-problem">
+          {visibleText(problem)}
+        </p>
+      ))}
     </section>
   );
 }
@@ -158,7 +172,7 @@ function AgentList() {
               'Last seen',
               'Rate',
               'Complete stacks',
-              'Named frames',
+              'Named code',
               'Losses',
               'Services',
               'Types',

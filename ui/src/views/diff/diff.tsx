@@ -13,10 +13,11 @@ import { SelectorBar } from '../../parts/selector_bar';
 import type { ChangeFilter, Pane, Source } from '../../state/state';
 import { amend, go, state } from '../../state/store';
 import { formatChange, formatRelative, formatTime, formatValue } from '../../text/format';
+import { visibleText } from '../../text/safe';
 import { TablePane } from '../table/table_pane';
 import { TreePane } from '../tree/tree_pane';
 import './diff.css';
-import { PresetBar } from './preset_bar';
+import { PresetBar, useFiles } from './preset_bar';
 import { presetBaseline, presets } from './presets';
 import { changeSentence, sideTotals, significanceSentence, warnings } from './summary';
 
@@ -46,9 +47,10 @@ interface SideProps {
   value: string;
   range: string;
   unit: string;
+  fileName: string | undefined;
 }
 
-function Side({ title, source, onChange, value, range, unit }: SideProps) {
+function Side({ title, source, onChange, value, range, unit, fileName }: SideProps) {
   return (
     <section class="diff-side" aria-label={title}>
       <div class="diff-side-head">
@@ -66,7 +68,7 @@ function Side({ title, source, onChange, value, range, unit }: SideProps) {
       <SelectorBar source={source} onChange={onChange} label={`${title}: selector`} />
       <div class="row">
         {source.file ? (
-          <span class="muted">From an opened file</span>
+          <span class="muted">{fileName ? `File ${visibleText(fileName)}` : 'An opened file'}</span>
         ) : (
           <RangePicker source={source} onChange={onChange} label={`${title}: range`} live={false} />
         )}
@@ -160,6 +162,8 @@ export function DiffView() {
   ]);
   const other = baseline ?? source;
   const diff = summary.data;
+  const files = useFiles(source.file !== '' || other.file !== '');
+  const nameOf = (side: Source) => files.find(({ id }) => id === side.file)?.name;
   const setBaseline = (next: Source) => {
     setChosen(false);
     go({ baseline: next, zoom: [] });
@@ -175,6 +179,7 @@ export function DiffView() {
           value={diff ? formatValue(sideTotals(diff, now.scale).before, diff.unit) : ''}
           range={rangeText(diff?.baseline)}
           unit={diff?.unit ?? ''}
+          fileName={nameOf(other)}
         />
         <button type="button" class="diff-swap" title="Swap the sides (W)" aria-label="Swap the sides" onClick={swap}>
           ⇄
@@ -186,10 +191,11 @@ export function DiffView() {
           value={diff ? formatValue(sideTotals(diff, now.scale).after, diff.unit) : ''}
           range={rangeText(diff)}
           unit={diff?.unit ?? ''}
+          fileName={nameOf(source)}
         />
       </div>
       <div class="diff-with">
-        <PresetBar source={source} baseline={baseline} at={at} onChoose={setBaseline} />
+        <PresetBar source={source} baseline={baseline} at={at} files={files} onChoose={setBaseline} />
         {chosen && (
           <p class="diff-note" role="status">
             No baseline was chosen: this compares with the window just before.

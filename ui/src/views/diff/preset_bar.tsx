@@ -24,14 +24,28 @@ function useVersions(source: Source, at: number) {
   return versionsIn(answer.data?.series ?? [], source.query);
 }
 
+export interface OpenedFile {
+  id: string;
+  name: string;
+}
+
+// Asked for only where files are compared; the store's own comparisons need no list.
+export function useFiles(isWanted: boolean): OpenedFile[] {
+  const answer = useAnswer<{ files: OpenedFile[] }>(isWanted ? 'files' : null, (signal) =>
+    askJson('files', new URLSearchParams(), signal),
+  );
+  return answer.data?.files ?? [];
+}
+
 interface Props {
   source: Source;
   baseline: Source | null;
   at: number; // what "now" means
+  files: readonly OpenedFile[];
   onChoose(baseline: Source): void;
 }
 
-export function PresetBar({ source, baseline, at, onChoose }: Props) {
+export function PresetBar({ source, baseline, at, files, onChoose }: Props) {
   const versions = useVersions(source, at);
   const current = baseline ? presetOf(source, baseline, at) : undefined;
   const others = versions?.others ?? [];
@@ -50,6 +64,23 @@ export function PresetBar({ source, baseline, at, onChoose }: Props) {
             {preset.title}
           </button>
         ))}
+      {files.length > 0 && (
+        <select
+          aria-label="An opened file"
+          value={baseline?.file ?? ''}
+          onChange={(event) => {
+            const { value } = event.currentTarget;
+            if (value) onChoose({ ...source, file: value });
+          }}
+        >
+          <option value="">An opened file …</option>
+          {files.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {visibleText(name)}
+            </option>
+          ))}
+        </select>
+      )}
       {versions && others.length > 0 && (
         <select
           aria-label={`Another ${versions.label}`}

@@ -118,9 +118,9 @@ function Local({ local }: { local: LocalAgent }) {
         <Figure title="Losses">
           <Losses losses={local.losses ?? []} />
         </Figure>
-        {local.troubles && local.troubles.some(({ count }) => count > 0) && (
+        {local.troubles?.some(({ count }) => count > 0) && (
           <Figure title="Troubles without loss">
-            <Losses losses={local.troubles} />
+            <Losses losses={local.troubles ?? []} />
           </Figure>
         )}
         {local.exporters?.map((exporter) => (

@@ -87,11 +87,12 @@ install_packages() {
   fi
 }
 
-# npm_packages FOLDER: installs what the folder's package-lock.json says, when that changed since it last was.
+# npm_packages FOLDER: installs what the folder's package-lock.json says, when that changed since it last was. Not by
+# `npm ci`: it refuses a lock file without the packages for other systems that a mirror of the registry may lack.
 npm_packages() {
   [[ "$1/package-lock.json" -nt "$1/node_modules/.package-lock.json" ]] || return 0
   step "installing the npm packages of $1"
-  (cd "$1" && npm ci --no-audit --no-fund --loglevel=error >&2) || die "npm ci failed in $1"
+  (cd "$1" && npm install --no-save --no-audit --no-fund --loglevel=error >&2) || die "npm install failed in $1"
 }
 
 preset_dir() { if [[ "$1" == release ]]; then echo build; else echo "build/$1"; fi; }

@@ -22,6 +22,12 @@ std::string in_units(T value, const std::array<std::pair<T, std::string_view>, N
   return std::to_string(value);
 }
 
+bool parse_fixed(std::string_view word, double& to) {
+  const char* end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, to, std::chars_format::fixed);
+  return error == std::errc() && stop == end && std::isfinite(to);
+}
+
 }  // namespace
 
 Error not_a(std::string_view word, std::string_view wanted, std::string hint) {
@@ -110,15 +116,27 @@ Status Size::parse(std::string_view word, uint64_t& to) const {
   return {};
 }
 
+Status Decimal::parse(std::string_view word, double& to) const {
+  double value = 0;
+  if (!parse_fixed(word, value) || value < 0) {
+    return not_a(word, "a number that may have a fraction, such as 0.048");
+  }
+  if (value > most) return not_a(word, fmt::format("a number up to {}", text(most)));
+  to = value;
+  return {};
+}
+
+std::string Decimal::text(double value) const {
+  return fmt::format("{}", value);
+}
+
 Status Share::parse(std::string_view word, double& to) const {
   std::string_view number = word;
   const bool is_percent = number.ends_with('%');
   if (is_percent) number.remove_suffix(1);
   while (number.ends_with(' ')) number.remove_suffix(1);
   double value = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value,
-                                            std::chars_format::fixed);
-  if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(value)) {
+  if (!parse_fixed(number, value)) {
     return not_a(word, "a share, such as 1% or 0.01");
   }
   if (is_percent) value /= 100;

@@ -106,6 +106,16 @@ struct Share {
   std::string text(double value) const;
 };
 
+// "0.048", "12"; not negative.
+struct Decimal {
+  static constexpr bool kIsText = false;
+  double most = 1e12;
+
+  std::string name() const { return "decimal"; }
+  Status parse(std::string_view word, double& to) const;
+  std::string text(double value) const;
+};
+
 // One of some words.
 template <class T>
 class Choice {

@@ -62,6 +62,18 @@ TEST(Words, ASharesIsAPercentageOrAFraction) {
   }
 }
 
+TEST(Words, ADecimalMayHaveAFraction) {
+  double cost = 0;
+  ASSERT_TRUE(Decimal().parse("0.048", cost).ok());
+  EXPECT_DOUBLE_EQ(cost, 0.048);
+  EXPECT_EQ(Decimal().text(cost), "0.048");
+  ASSERT_TRUE(Decimal().parse("12", cost).ok());
+  EXPECT_EQ(Decimal().text(cost), "12");
+  for (const char* bad : {"", "x", "nan", "inf", "-1", "1e3", "1,5", "1000000000000.5"}) {
+    EXPECT_NE(problem<double>(Decimal(), bad), "") << bad;
+  }
+}
+
 TEST(Words, ErrorsShowNoControlCharactersAndNoNovels) {
   EXPECT_THAT(problem<bool>(Switch(), "a\x1b[31m\nb"), HasSubstr("'a [31m b'"));
   EXPECT_LT(problem<bool>(Switch(), std::string(10'000, 'x')).size(), 200U);

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <filesystem>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "agent/app/exporters.h"
@@ -80,6 +81,8 @@ struct AgentApp::Running {
   CpuUsage usage() const;
   void note_progress();
   std::vector<std::string> problems() const;
+  std::vector<std::string> warnings() const;
+  void warn();
   AgentStatus status() const;
   Status check_reload(const AgentConfig& next) const;
   Status reload(AgentConfig next);
@@ -108,6 +111,7 @@ struct AgentApp::Running {
   Heartbeat* naming = nullptr;
   Sampling::Rounds rounds;
   uint64_t start_ns = 0;
+  std::set<std::string> warned;  // of the caretaker
   bool is_stopped = false;
   std::atomic<bool> is_over_memory{false};
   std::condition_variable_any wake;
@@ -304,6 +308,7 @@ void AgentApp::Running::take_care(const std::stop_token& stop) {
     govern();
     watch_memory();
     note_progress();
+    warn();
     watchdog.tick();
     std::unique_lock guard(wake_mutex);
     wake.wait_for(guard, stop, kCareInterval, [] { return false; });
@@ -317,9 +322,32 @@ std::vector<std::string> AgentApp::Running::problems() const {
   return out;
 }
 
+std::vector<std::string> AgentApp::Running::warnings() const {
+  std::vector<std::string> out;
+  const auto add = [&](std::string_view what, const std::string& why) {
+    if (!why.empty()) out.push_back(fmt::format("{}: {}", what, why));
+  };
+  if (profiler != nullptr) {
+    add("kernel functions have no names", profiler->kernel_problem());
+    add("unwind tables are not kept for the next start", profiler->sampling().cache_problem());
+  }
+  if (const KubernetesStats stats = kubernetes->stats(); stats.is_enabled)
+    add("pods are not known", stats.last_error);
+  return out;
+}
+
+// Each once: some of them come back with every request.
+void AgentApp::Running::warn() {
+  constexpr size_t kMostWarnings = 100;
+  for (const std::string& warning : warnings()) {
+    if (warned.size() < kMostWarnings && warned.insert(warning).second) log.warn(warning);
+  }
+}
+
 AgentStatus AgentApp::Running::status() const {
   AgentStatus out;
   out.version = parts.version;
+  out.uptime_ns = monotonic_ns() - start_ns;
   const CpuUsage used = usage();
   out.own_cpu_ns = used.own_ns;
   out.bpf_ns = used.bpf_ns;
@@ -341,6 +369,7 @@ AgentStatus AgentApp::Running::status() const {
     const Sampling::Counters counters = sampling.counters();
     out.samples = counters.samples;
     for (const auto& [reason, count] : counters.lost) out.lost[reason] += count;
+    for (const auto& [reason, count] : counters.troubles) out.troubles[reason] += count;
     out.bpf_runs = sampling.cost().bpf_runs;
     out.rate = sampling.frequency();
     out.processes = sampling.sizes().processes;
@@ -348,13 +377,19 @@ AgentStatus AgentApp::Running::status() const {
     const WindowProfiler::Facts facts = profiler->facts();
     out.windows = facts.windows;
     out.profiles = facts.profiles;
+    out.other_samples = facts.other_samples;
+    out.folded_frames = facts.folded_frames;
+    out.names = {facts.name_hits, facts.name_misses, facts.name_bytes};
     for (const auto& [name, coverage] : facts.coverage) {
       out.binaries.push_back(
           {name, coverage.samples, coverage.whole_stacks, coverage.frames, coverage.named_frames});
     }
   }
   if (jfr != nullptr) out.jfr = jfr->stats();
+  out.metadata = metadata->stats();
+  if (const KubernetesStats stats = kubernetes->stats(); stats.is_enabled) out.kubernetes = stats;
   out.problems = problems();
+  out.warnings = warnings();
   return out;
 }
 

@@ -14,6 +14,11 @@ double seconds(uint64_t ns) {
   return static_cast<double>(ns) / 1e9;
 }
 
+void one(PrometheusText& text, std::string_view name, std::string_view type, std::string_view help,
+         uint64_t value) {
+  text.one(name, type, help, static_cast<double>(value));
+}
+
 std::vector<BinaryStatus> busiest(std::vector<BinaryStatus> binaries) {
   std::ranges::sort(binaries, [](const BinaryStatus& a, const BinaryStatus& b) {
     return a.frames != b.frames ? a.frames > b.frames : a.name < b.name;
@@ -86,28 +91,65 @@ void write_exporters(PrometheusText& text, const std::vector<ExporterStatus>& ex
 }
 
 void write_jfr(PrometheusText& text, const JfrFolderStats& jfr) {
-  const auto one = [&](std::string_view name, std::string_view type, std::string_view help,
-                       uint64_t value) { text.one(name, type, help, static_cast<double>(value)); };
-  one("vesta_agent_jfr_files_shipped_total", "counter", "Recordings handed on.", jfr.files_shipped);
-  one("vesta_agent_jfr_profiles_total", "counter", "Profiles in them.", jfr.profiles_shipped);
-  one("vesta_agent_jfr_bytes_total", "counter", "Bytes of recordings read.", jfr.bytes_read);
-  one("vesta_agent_jfr_files_known_total", "counter",
+  one(text, "vesta_agent_jfr_files_shipped_total", "counter", "Recordings handed on.",
+      jfr.files_shipped);
+  one(text, "vesta_agent_jfr_profiles_total", "counter", "Profiles in them.", jfr.profiles_shipped);
+  one(text, "vesta_agent_jfr_bytes_total", "counter", "Bytes of recordings read.", jfr.bytes_read);
+  one(text, "vesta_agent_jfr_files_known_total", "counter",
       "Recordings left out because their content was shipped before.", jfr.files_known);
-  one("vesta_agent_jfr_files_broken_total", "counter", "Recordings that cannot be read.",
+  one(text, "vesta_agent_jfr_files_broken_total", "counter", "Recordings that cannot be read.",
       jfr.files_broken);
-  one("vesta_agent_jfr_failures_total", "counter", "Recordings that nobody took; tried again.",
-      jfr.ship_failures);
-  one("vesta_agent_jfr_note_failures_total", "counter",
+  one(text, "vesta_agent_jfr_failures_total", "counter",
+      "Recordings that nobody took; tried again.", jfr.ship_failures);
+  one(text, "vesta_agent_jfr_note_failures_total", "counter",
       "Notes of what was shipped that could not be written.", jfr.note_failures);
-  one("vesta_agent_jfr_queue_overflows_total", "counter",
+  one(text, "vesta_agent_jfr_queue_overflows_total", "counter",
       "Times that the kernel's events ran over; the folders were read again.", jfr.queue_overflows);
-  one("vesta_agent_jfr_files_waiting", "gauge", "Recordings being written, or to be tried again.",
-      jfr.files_waiting);
-  one("vesta_agent_jfr_files_remembered", "gauge", "Recordings known to be dealt with.",
+  one(text, "vesta_agent_jfr_files_waiting", "gauge",
+      "Recordings being written, or to be tried again.", jfr.files_waiting);
+  one(text, "vesta_agent_jfr_files_remembered", "gauge", "Recordings known to be dealt with.",
       jfr.files_remembered);
-  one("vesta_agent_jfr_folders", "gauge", "Folders watched.", jfr.folders_watched);
-  one("vesta_agent_jfr_folders_not_watched", "gauge", "Folders that found no watch.",
+  one(text, "vesta_agent_jfr_folders", "gauge", "Folders watched.", jfr.folders_watched);
+  one(text, "vesta_agent_jfr_folders_not_watched", "gauge", "Folders that found no watch.",
       jfr.folders_not_watched);
+}
+
+// Names that were found once, and who processes are.
+void write_caches(PrometheusText& text, const AgentStatus& status) {
+  one(text, "vesta_agent_name_cache_hits_total", "counter", "Frames whose name was known already.",
+      status.names.hits);
+  one(text, "vesta_agent_name_cache_misses_total", "counter", "Frames that were looked up.",
+      status.names.misses);
+  one(text, "vesta_agent_name_cache_bytes", "gauge", "Memory of known names.", status.names.bytes);
+  if (!status.metadata) return;
+  const ProcessMetadataStats& metadata = *status.metadata;
+  one(text, "vesta_agent_metadata_processes", "gauge", "Processes whose metadata is remembered.",
+      metadata.processes);
+  one(text, "vesta_agent_metadata_bytes", "gauge", "Memory of it.", metadata.bytes);
+  one(text, "vesta_agent_metadata_reads_total", "counter", "Readings of a process.",
+      metadata.reads);
+  one(text, "vesta_agent_metadata_rereads_postponed_total", "counter",
+      "Readings that had to wait for their share of time.", metadata.postponed);
+  one(text, "vesta_agent_metadata_gone_total", "counter",
+      "Processes that ended before they were read.", metadata.gone);
+  one(text, "vesta_agent_metadata_evicted_total", "counter", "Processes forgotten to save memory.",
+      metadata.evicted);
+  one(text, "vesta_agent_metadata_bad_contexts_total", "counter",
+      "OpenTelemetry process contexts that cannot be read.", metadata.bad_contexts);
+  text.one("vesta_agent_metadata_read_seconds_total", "counter", "Time spent reading.",
+           seconds(metadata.read_ns));
+}
+
+void write_kubernetes(PrometheusText& text, const KubernetesStats& kubernetes) {
+  one(text, "vesta_agent_kubernetes_requests_total", "counter", "Lists of pods asked for.",
+      kubernetes.requests);
+  one(text, "vesta_agent_kubernetes_failures_total", "counter", "Of them, without an answer.",
+      kubernetes.failures);
+  one(text, "vesta_agent_kubernetes_pods", "gauge", "Pods known.", kubernetes.pods);
+  one(text, "vesta_agent_kubernetes_left_out", "gauge", "Pods beyond the limits.",
+      kubernetes.left_out);
+  one(text, "vesta_agent_kubernetes_up", "gauge", "1 unless the last request failed.",
+      kubernetes.last_error.empty() ? 1 : 0);
 }
 
 }  // namespace
@@ -121,6 +163,15 @@ std::string agent_metrics_text(const AgentStatus& status) {
   text.metric("vesta_agent_samples_lost_total", "counter", "Of them, lost, by reason.");
   for (const auto& [reason, count] : status.lost)
     text.sample({{"reason", replace_invalid_utf8(reason)}}, static_cast<double>(count));
+  text.metric("vesta_agent_troubles_total", "counter",
+              "What went wrong without losing a sample, by reason.");
+  for (const auto& [reason, count] : status.troubles)
+    text.sample({{"reason", replace_invalid_utf8(reason)}}, static_cast<double>(count));
+  text.one("vesta_agent_samples_of_no_target_total", "counter",
+           "Samples of processes that are not profiled.",
+           static_cast<double>(status.other_samples));
+  text.one("vesta_agent_frames_folded_total", "counter", "Frames that filters left out.",
+           static_cast<double>(status.folded_frames));
   text.one("vesta_agent_sample_rate", "gauge", "Samples per second and CPU, now.", status.rate);
   text.one("vesta_agent_sample_rate_configured", "gauge",
            "Samples per second and CPU, as asked for.", status.configured_rate);
@@ -145,8 +196,12 @@ std::string agent_metrics_text(const AgentStatus& status) {
   text.one("vesta_agent_profiles_total", "counter", "Profiles made.",
            static_cast<double>(status.profiles));
   write_binaries(text, busiest(status.binaries));
+  write_caches(text, status);
+  if (status.kubernetes) write_kubernetes(text, *status.kubernetes);
   write_exporters(text, status.exporters);
   if (status.jfr) write_jfr(text, *status.jfr);
+  text.one("vesta_agent_warnings", "gauge", "Reasons for which profiles are poorer; see the log.",
+           static_cast<double>(status.warnings.size()));
   text.one("vesta_agent_healthy", "gauge", "1 while /healthz is well.",
            status.problems.empty() ? 1 : 0);
   return text.take();

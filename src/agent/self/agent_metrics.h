@@ -10,6 +10,8 @@
 
 #include "agent/export/exporter.h"
 #include "agent/jfr/jfr_folder.h"
+#include "agent/metadata/kubernetes.h"
+#include "agent/metadata/process_metadata.h"
 
 namespace vesta::agent {
 
@@ -30,7 +32,10 @@ struct ExporterStatus {
 struct AgentStatus {
   std::string version;
   uint64_t samples = 0;
-  std::map<std::string, uint64_t> lost;  // samples, by reason
+  uint64_t uptime_ns = 0;
+  std::map<std::string, uint64_t> lost;      // samples, by reason
+  std::map<std::string, uint64_t> troubles;  // by reason; cost no sample
+  uint64_t other_samples = 0;                // of processes that are no targets
   std::vector<BinaryStatus> binaries;
   std::vector<ExporterStatus> exporters;
   uint64_t own_cpu_ns = 0;
@@ -46,8 +51,17 @@ struct AgentStatus {
   uint64_t modules = 0;    // binaries with tables
   uint64_t windows = 0;
   uint64_t profiles = 0;
-  std::optional<JfrFolderStats> jfr;  // when folders are watched
-  std::vector<std::string> problems;  // for which /healthz is not well
+  uint64_t folded_frames = 0;  // that filters left out
+  struct NameCacheStatus {
+    uint64_t hits = 0;
+    uint64_t misses = 0;
+    uint64_t bytes = 0;
+  } names;
+  std::optional<ProcessMetadataStats> metadata;
+  std::optional<KubernetesStats> kubernetes;  // when somebody is asked
+  std::optional<JfrFolderStats> jfr;          // when folders are watched
+  std::vector<std::string> problems;          // for which /healthz is not well
+  std::vector<std::string> warnings;          // with which profiles are poorer, but true
 };
 
 // Of binaries the 100 with the most frames, and the others as one.

@@ -129,6 +129,16 @@ TEST(AgentMetrics, TellsEveryNumber) {
   status.rate = 49;
   status.configured_rate = 99;
   status.bpf_ns = 1'500'000'000;
+  status.troubles = {{"kernel stack not taken", 5}};
+  status.other_samples = 11;
+  status.folded_frames = 12;
+  status.names = {13, 14, 15};
+  status.metadata.emplace();
+  status.metadata->evicted = 16;
+  status.kubernetes.emplace();
+  status.kubernetes->pods = 17;
+  status.kubernetes->last_error = "refused";
+  status.warnings = {"pods are not known: refused"};
   status.binaries = {{"/usr/bin/a\xff\"b", 10, 9, 8, 7}};
   ExporterStats stats;
   stats.queued = 4;
@@ -139,14 +149,27 @@ TEST(AgentMetrics, TellsEveryNumber) {
   status.jfr->files_broken = 1;
   const std::string text = agent_metrics_text(status);
   for (const char* line :
-       {"vesta_agent_info{version=\"1.2\"} 1\n", "vesta_agent_samples_total 7\n",
+       {"vesta_agent_info{version=\"1.2\"} 1\n",
+        "vesta_agent_samples_total 7\n",
         "vesta_agent_samples_lost_total{reason=\"sample ring full\"} 3\n",
-        "vesta_agent_sample_rate 49\n", "vesta_agent_sample_rate_configured 99\n",
+        "vesta_agent_troubles_total{reason=\"kernel stack not taken\"} 5\n",
+        "vesta_agent_samples_of_no_target_total 11\n",
+        "vesta_agent_frames_folded_total 12\n",
+        "vesta_agent_name_cache_hits_total 13\n",
+        "vesta_agent_name_cache_misses_total 14\n",
+        "vesta_agent_name_cache_bytes 15\n",
+        "vesta_agent_metadata_evicted_total 16\n",
+        "vesta_agent_kubernetes_pods 17\n",
+        "vesta_agent_kubernetes_up 0\n",
+        "vesta_agent_warnings 1\n",
+        "vesta_agent_sample_rate 49\n",
+        "vesta_agent_sample_rate_configured 99\n",
         "vesta_agent_bpf_seconds_total 1.5\n",
         "vesta_agent_binary_frames_named_total{binary=\"/usr/bin/a\xef\xbf\xbd\\\"b\"} 7\n",
         "vesta_agent_exporter_queued{exporter=\"otlp\"} 4\n",
         "vesta_agent_exporter_lost_total{exporter=\"otlp\",reason=\"HTTP 400\"} 2\n",
-        "vesta_agent_exporter_up{exporter=\"otlp\"} 0\n", "vesta_agent_jfr_files_broken_total 1\n",
+        "vesta_agent_exporter_up{exporter=\"otlp\"} 0\n",
+        "vesta_agent_jfr_files_broken_total 1\n",
         "vesta_agent_healthy 1\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }

@@ -125,4 +125,9 @@ WindowProfiler::Facts WindowProfiler::facts() const {
   return facts_;
 }
 
+std::string WindowProfiler::kernel_problem() const {
+  const std::lock_guard lock(mutex_);
+  return facts_.kernel_problem;
+}
+
 }  // namespace vesta::agent

@@ -60,6 +60,7 @@ class WindowProfiler final : private SampleConsumer {
 
   // From any thread.
   Facts facts() const;
+  std::string kernel_problem() const;  // of the facts, cheaper
   const Sampling& sampling() const { return *sampling_; }
 
  private:

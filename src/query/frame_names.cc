@@ -99,6 +99,12 @@ uint32_t FrameNames::add(const StackTree& tree, TreeFrame id) {
       });
 }
 
+uint32_t FrameNames::find_function(std::string_view name) const {
+  const uint32_t found =
+      index_.find(table_hash(name), [&](uint32_t at) { return names_[at].name == name; });
+  return found == IdIndex::kNotFound ? 0 : found;
+}
+
 bool FrameNames::is_before(uint32_t a, uint32_t b) const {
   return key_of(names_[a]) < key_of(names_[b]);
 }

@@ -42,6 +42,10 @@ class FrameNames {
   const FrameName& operator[](uint32_t id) const { return names_[id]; }
   std::string text(uint32_t id) const { return display_text(names_[id], group_); }
 
+  // The number of the function of that name; 0 when there is none.
+  // REQUIRES: grouped by function
+  uint32_t find_function(std::string_view name) const;
+
   // Numbers of one tree's names in this table, found once each.
   class OfTree {
    public:

@@ -1,6 +1,9 @@
 #include "query/function_table.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/parallel.h"
 
@@ -47,6 +50,55 @@ std::vector<FunctionRow> rows_for(const FrameNames& names) {
   std::vector<FunctionRow> rows(names.size());
   for (uint32_t i = 0; i < rows.size(); ++i) rows[i].name = i;
   return rows;
+}
+
+// Where a name has its row.
+class RowPlaces {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  explicit RowPlaces(const FunctionTable& table) : places_(table.names->size(), kNone) {
+    for (uint32_t i = 0; i < table.rows.size(); ++i) places_[table.rows[i].name] = i;
+  }
+  uint32_t of(uint32_t name) const { return places_[name]; }
+
+ private:
+  std::vector<uint32_t> places_;
+};
+
+// The row of the callee in the upper half, the name of the caller in the lower.
+using Calls = std::unordered_set<uint64_t>;
+
+// By node of the tree by name: whether a stack of some weight goes through it.
+std::vector<uint8_t> used_name_nodes(const StackTree& tree, std::span<const int64_t> weights) {
+  std::vector<uint8_t> used(tree.name_node_count());
+  const size_t stacks = std::min(weights.size(), tree.stack_count());
+  for (StackNumber stack = 0; stack < stacks; ++stack) {
+    const TreeNode leaf = tree.leaf(stack);
+    if (weights[stack] != 0 && leaf != 0) used[tree.name_node(leaf)] = 1;
+  }
+  for (size_t node = used.size(); node-- > 1;) {
+    if (used[node] != 0) used[tree.name_parent(static_cast<NameNode>(node))] = 1;
+  }
+  return used;
+}
+
+void find_calls(const StackTree& tree, std::span<const int64_t> weights, const FrameNames& names,
+                const RowPlaces& places, Calls& calls) {
+  constexpr uint32_t kNotAsked = UINT32_MAX;
+  std::vector<uint32_t> by_string(tree.string_count(), kNotAsked);
+  const auto name_of = [&](TreeString text) {
+    uint32_t& known = by_string[text];
+    if (known == kNotAsked) known = names.find_function(tree.string(text));
+    return known;
+  };
+  const std::vector<uint8_t> used = used_name_nodes(tree, weights);
+  for (NameNode node = 1; node < used.size(); ++node) {
+    const NameNode parent = tree.name_parent(node);
+    if (used[node] == 0 || parent == 0 || tree.name(node) == tree.name(parent)) continue;
+    const uint32_t row = places.of(name_of(tree.name(node)));
+    if (row != RowPlaces::kNone) calls.insert(uint64_t{row} << 32 | name_of(tree.name(parent)));
+  }
 }
 
 }  // namespace
@@ -108,6 +160,16 @@ FunctionTable function_table(const FlameTree& tree) {
 }
 
 void sort_rows(FunctionTable& table, TopOrder order, size_t limit) {
+  choose_rows(table, {order, limit, 0, nullptr});
+}
+
+void choose_rows(FunctionTable& table, const RowChoice& choice) {
+  if (choice.match != nullptr) {
+    std::erase_if(table.rows, [&](const FunctionRow& row) {
+      return !RE2::PartialMatch(table.names->text(row.name), *choice.match);
+    });
+  }
+  const TopOrder order = choice.order;
   struct Key {
     int64_t weight;
     uint32_t row;
@@ -122,13 +184,15 @@ void sort_rows(FunctionTable& table, TopOrder order, size_t limit) {
     if (a.weight != b.weight) return a.weight > b.weight;
     return table.names->is_before(table.rows[a.row].name, table.rows[b.row].name);
   };
-  const size_t kept = limit == 0 ? keys.size() : std::min(limit, keys.size());
-  std::partial_sort(keys.begin(), keys.begin() + static_cast<ptrdiff_t>(kept), keys.end(), larger);
+  const size_t first = std::min(choice.offset, keys.size());
+  const size_t left = keys.size() - first;
+  const size_t last = first + (choice.limit == 0 ? left : std::min(choice.limit, left));
+  std::partial_sort(keys.begin(), keys.begin() + static_cast<ptrdiff_t>(last), keys.end(), larger);
   std::vector<FunctionRow> rows;
-  rows.reserve(kept);
+  rows.reserve(last - first);
   for (size_t i = 0; i < keys.size(); ++i) {
     const FunctionRow& row = table.rows[keys[i].row];
-    if (i < kept) {
+    if (i >= first && i < last) {
       rows.push_back(row);
       continue;
     }
@@ -137,6 +201,47 @@ void sort_rows(FunctionTable& table, TopOrder order, size_t limit) {
     table.cut_flat_delta = saturating_add(table.cut_flat_delta, row.flat_delta());
   }
   table.rows = std::move(rows);
+}
+
+void count_callers(FunctionTable& table, const FlameTree& tree) {
+  const RowPlaces places(table);
+  Calls calls;
+  for (uint32_t node = 1; node < tree.size(); ++node) {
+    const uint32_t row = places.of(tree.name[node]);
+    const uint32_t caller = tree.name[tree.parent[node]];
+    if (row == RowPlaces::kNone || caller == 0 || caller == tree.name[node]) continue;
+    if (tree.weights.total[node] != 0) calls.insert(uint64_t{row} << 32 | caller);
+  }
+  for (const uint64_t call : calls) ++table.rows[call >> 32].callers;
+}
+
+void count_callers(FunctionTable& table, const Selection& selection) {
+  const RowPlaces places(table);
+  const size_t count = selection.services.size();
+  const size_t threads = threads_for(count);
+  std::vector<Calls> calls(threads);
+  (void)for_each_in_parallel(count, threads, [&](size_t thread, size_t at) {
+    const ServiceStacks& service = selection.services[at];
+    find_calls(service.tree, service.weights, *table.names, places, calls[thread]);
+    return Status();
+  });
+  for (size_t i = 1; i < threads; ++i) calls[0].merge(calls[i]);
+  for (const uint64_t call : calls[0]) ++table.rows[call >> 32].callers;
+}
+
+FunctionTable top_functions(const Selection& selection, const TreeOptions& options,
+                            const RowChoice& choice) {
+  if (options.group == GroupBy::kFunction && options.filter.empty()) {
+    FunctionTable table = function_table(selection, options);
+    choose_rows(table, choice);
+    count_callers(table, selection);
+    return table;
+  }
+  const FlameTree tree = build_flame_tree(selection, options);
+  FunctionTable table = function_table(tree);
+  choose_rows(table, choice);
+  count_callers(table, tree);
+  return table;
 }
 
 std::vector<uint8_t> outermost_nodes(const FlameTree& tree) {

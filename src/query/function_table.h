@@ -17,6 +17,10 @@ struct FunctionRow {
   int64_t cum = 0;  // a recursive function counts once
   int64_t baseline_flat = 0;
   int64_t baseline_cum = 0;
+  uint32_t callers = 0;  // distinct direct ones; count_callers()
+  // Of a comparison, function_changes.h.
+  double p_value = 1;
+  double q_value = 1;
 
   int64_t flat_delta() const { return saturating_subtract(flat, baseline_flat); }
   int64_t cum_delta() const { return saturating_subtract(cum, baseline_cum); }
@@ -39,9 +43,28 @@ struct FunctionTable {
 FunctionTable function_table(const Selection& selection, const TreeOptions& options);
 FunctionTable function_table(const FlameTree& tree);
 
-// The largest first, ties by name; all but `limit` rows are cut. 0 keeps all. A table with a
-// baseline is sorted by the size of the change.
+// Which rows of a table somebody wants to see.
+struct RowChoice {
+  TopOrder order = TopOrder::kByFlat;
+  size_t limit = 0;                       // 0 = all
+  size_t offset = 0;                      // so many of the first are left out
+  std::shared_ptr<const re2::RE2> match;  // of the text that names the row; null = any
+};
+// Rows that do not match are gone; the others are sorted, the largest first, ties by name, and all
+// but `limit` after the first `offset` are cut. A table with a baseline is sorted by the size of
+// the change.
+void choose_rows(FunctionTable& table, const RowChoice& choice);
 void sort_rows(FunctionTable& table, TopOrder order, size_t limit);
+
+// Who calls the functions of the rows that are left, by the rules of callers.h: a function does not
+// call itself, and what is at the root has no caller.
+// REQUIRES: the table is of this tree; of this selection by function, without a filter
+void count_callers(FunctionTable& table, const FlameTree& tree);
+void count_callers(FunctionTable& table, const Selection& selection);
+
+// The rows that are wanted, with their callers.
+FunctionTable top_functions(const Selection& selection, const TreeOptions& options,
+                            const RowChoice& choice);
 
 // By node: no node between this one and the root has the same name.
 std::vector<uint8_t> outermost_nodes(const FlameTree& tree);

@@ -1,5 +1,6 @@
 // Reports of selections against those of files, on the same data.
 #include <gtest/gtest.h>
+#include <re2/re2.h>
 
 #include <map>
 #include <set>
@@ -201,6 +202,63 @@ TEST(FunctionTable, CountsRecursionOnceAndServicesTogether) {
   EXPECT_EQ(table.names->text(table.rows[1].name), "main");
   EXPECT_EQ(table.cut_rows, 1U);
   EXPECT_EQ(table.cut_flat, 0);
+}
+
+std::map<std::string, uint32_t> callers_of(const FunctionTable& table) {
+  std::map<std::string, uint32_t> out;
+  for (const FunctionRow& row : table.rows) out[table.names->text(row.name)] = row.callers;
+  return out;
+}
+
+TEST(TopFunctions, CountDirectCallers) {
+  const auto one = test::batch_from({{"main;a;b;a", 1}, {"main;c;a", 2}, {"a", 3}});
+  const auto two = test::batch_from({{"start;a", 4}, {"start;start;b", 4}});
+  const Selection selection = test::selection_from({{"one", &one}, {"two", &two}});
+  const std::map<std::string, uint32_t> expected = {
+      {"main", 0}, {"a", 4}, {"b", 2}, {"c", 1}, {"start", 0}};
+  EXPECT_EQ(callers_of(top_functions(selection, {}, {})), expected);
+  FunctionTable table = function_table(build_flame_tree(selection, {}));
+  count_callers(table, build_flame_tree(selection, {}));
+  EXPECT_EQ(callers_of(table), expected);
+}
+
+TEST(TopFunctions, HaveTheCallersOfTheirViews) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const Selection selection = test::selection_from(one_profile(seed));
+    const FlameTree tree = build_flame_tree(selection, {});
+    const FunctionTable table = top_functions(selection, {}, {});
+    for (const FunctionRow& row : table.rows) {
+      const auto name = find_name(*tree.names, table.names->text(row.name));
+      const FunctionView view = view_function(tree, *name);
+      const auto callers = std::ranges::count_if(
+          view.callers, [](const CallWeight& call) { return call.name != 0; });
+      EXPECT_EQ(row.callers, callers) << table.names->text(row.name);
+    }
+  }
+}
+
+TEST(TopFunctions, AreChosenByNameAndPlace) {
+  const auto batch = test::batch_from({{"main;read", 5}, {"main;write", 4}, {"main;reap", 3}});
+  const Selection selection = test::selection_from(batch);
+  RowChoice choice;
+  choice.match = std::make_shared<RE2>("^re");
+  FunctionTable table = top_functions(selection, {}, choice);
+  EXPECT_EQ(rows_of(table), (Pairs{{"read", {5, 5}}, {"reap", {3, 3}}}));
+  EXPECT_EQ(table.cut_rows, 0U);
+  choice.offset = 1;
+  table = top_functions(selection, {}, choice);
+  EXPECT_EQ(rows_of(table), (Pairs{{"reap", {3, 3}}}));
+  EXPECT_EQ(table.cut_rows, 1U);
+  EXPECT_EQ(table.cut_flat, 5);
+  choice = {TopOrder::kByFlat, 1, 1, nullptr};
+  table = top_functions(selection, {}, choice);
+  EXPECT_EQ(rows_of(table), (Pairs{{"write", {4, 4}}}));
+  EXPECT_EQ(table.cut_rows, 3U);
+  EXPECT_EQ(table.cut_flat, 8);
+  choice = {TopOrder::kByFlat, 1, SIZE_MAX, nullptr};
+  table = top_functions(selection, {}, choice);
+  EXPECT_TRUE(table.rows.empty());
+  EXPECT_EQ(table.cut_rows, 4U);
 }
 
 TEST(Callers, AreThoseOfTheCallGraph) {

@@ -112,6 +112,55 @@ TEST(NativeApi, ComparesTwoSelections) {
   EXPECT_EQ(api.call("/api/v1/diff?query=cpu{}&baseline_query=inuse{}").status, 400);
 }
 
+TEST(NativeApi, ChoosesRowsOfTables) {
+  TestApi api;
+  const std::string top = api.json("/api/v1/top?query=cpu{}&match=^w&order=cum&rows=1&offset=1");
+  EXPECT_NE(top.find(R"("rows":[{"name":"write","file":"","line":0,"binary":"","flat":2,"cum":2,)"
+                     R"("callers":1}],"cut":{"rows":1,"flat":0})"),
+            std::string::npos)
+      << top;
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&match=(").status, 400);
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&order=delta").status, 400);
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&offset=-1").status, 400);
+  const std::string both =
+      "/api/v1/diff?query=cpu{service_name=\"web\"}&baseline_query=cpu{service_name=\"api\"}";
+  const std::string gone = api.json(both + "&change=removed");
+  EXPECT_NE(gone.find(R"("rows":[{"name":"serve")"), std::string::npos) << gone;
+  EXPECT_NE(gone.find(R"("change":"removed","p_value":null,"q_value":null,"significant":false}],)"),
+            std::string::npos)
+      << gone;
+  EXPECT_NE(gone.find(R"("samples_before":0,"samples_after":0,"significance":"unknown")"),
+            std::string::npos)
+      << gone;
+  const std::string added = api.json(both + "&change=new&order=cum_delta&rows=1");
+  EXPECT_NE(added.find(R"("rows":[{"name":"idle")"), std::string::npos) << added;
+  EXPECT_NE(added.find(R"("cut":{"rows":3,)"), std::string::npos) << added;
+  EXPECT_NE(api.json(both + "&change=significant").find(R"("rows":[],)"), std::string::npos);
+  EXPECT_EQ(api.call(both + "&change=odd").status, 400);
+}
+
+TEST(NativeApi, SaysWhichChangesAreMoreThanChance) {
+  TestApi api;
+  // A thousand samples each; `work` goes from a tenth to a fifth, `idle` stays about the same.
+  api.write_cpu("before", {{"main;work", 100}, {"main;idle", 300}, {"main;rest", 600}}, 10'000'000);
+  api.write_cpu("after", {{"main;work", 200}, {"main;idle", 310}, {"main;rest", 490}}, 10'000'000);
+  const std::string both =
+      "/api/v1/diff?query=cpu{service_name=\"after\"}&baseline_query=cpu{service_name=\"before\"}";
+  const std::string body = api.json(both);
+  EXPECT_NE(body.find(R"("samples_before":1000,"samples_after":1000,"significance":"known")"),
+            std::string::npos)
+      << body;
+  EXPECT_NE(body.find(R"({"name":"main")"), std::string::npos);
+  EXPECT_NE(body.find(R"("change":"same","p_value":1,"q_value":1,"significant":false)"),
+            std::string::npos)
+      << body;
+  const std::string significant = api.json(both + "&change=significant&order=delta");
+  EXPECT_NE(significant.find(R"("name":"work")"), std::string::npos) << significant;
+  EXPECT_NE(significant.find(R"("name":"rest")"), std::string::npos) << significant;
+  EXPECT_EQ(significant.find(R"("name":"idle")"), std::string::npos) << significant;
+  EXPECT_EQ(significant.find(R"("significant":false)"), std::string::npos) << significant;
+}
+
 TEST(NativeApi, GivesRatesThatDoNotDependOnTheStep) {
   TestApi api;
   // 7 ns of web in the hour before now, in two profiles.

@@ -31,6 +31,9 @@ class OpenApi {
     schema = resolved(schema);
     std::string_view type;
     if (schema["type"].get(type) != simdjson::SUCCESS) return where + ": no type in the document";
+    bool may_be_null = false;
+    if (value.is_null() && schema["nullable"].get(may_be_null) == simdjson::SUCCESS && may_be_null)
+      return "";
     if (type == "object") return problem_of_object(value, schema, where);
     if (type == "array") {
       if (!value.is_array()) return where + " is no array";

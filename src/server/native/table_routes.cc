@@ -1,7 +1,10 @@
 // Tables of functions: of one selection, and of two side by side.
 #include <array>
 
+#include "analysis/significance.h"
+#include "profile/label_filter.h"
 #include "query/coverage.h"
+#include "query/function_changes.h"
 #include "query/function_table.h"
 #include "server/native/answer.h"
 
@@ -10,19 +13,34 @@ namespace {
 
 constexpr size_t kMostRows = 1'000'000;
 
-Result<TopOrder> read_order(const ApiCall& call) {
-  VESTA_ASSIGN(const std::string order, read_word(call, "order", "flat|cum"));
-  return order == "cum" ? TopOrder::kByCum : TopOrder::kByFlat;
+// `order`, `rows`, `offset` and `match`.
+Result<RowChoice> read_choice(const ApiCall& call, std::string_view orders) {
+  RowChoice choice;
+  VESTA_ASSIGN(const std::string order, read_word(call, "order", orders));
+  choice.order = order.starts_with("cum") ? TopOrder::kByCum : TopOrder::kByFlat;
+  VESTA_ASSIGN(choice.limit, read_count(call, "rows", 100, kMostRows));
+  VESTA_ASSIGN(choice.offset, read_count(call, "offset", 0, SIZE_MAX));
+  if (const std::string_view match = call.parameter("match"); !match.empty()) {
+    VESTA_ASSIGN(choice.match, compile_regex(match, "match"));
+  }
+  return choice;
+}
+
+void write_significance(JsonWriter& json, const FunctionRow& row, bool is_known) {
+  if (is_known) {
+    json.field("p_value", row.p_value).field("q_value", row.q_value);
+  } else {
+    json.key("p_value").null().key("q_value").null();
+  }
+  json.field("significant", is_known && row.q_value < kSignificantQ);
 }
 
 Result<HttpResponse> top(const ApiCall& call) {
   VESTA_ASSIGN(const TreeOptions options, read_tree_options(call));
-  VESTA_ASSIGN(const TopOrder order, read_order(call));
-  VESTA_ASSIGN(const size_t rows, read_count(call, "rows", 100, kMostRows));
+  VESTA_ASSIGN(const RowChoice choice, read_choice(call, "flat|cum"));
   VESTA_ASSIGN(const Question question, read_question(call));
   VESTA_ASSIGN(const Selection selection, select(call, question));
-  FunctionTable table = function_table(selection, options);
-  sort_rows(table, order, rows);
+  const FunctionTable table = top_functions(selection, options, choice);
   JsonWriter json;
   json.begin_object();
   write_answer_header(json, question, selection);
@@ -30,7 +48,8 @@ Result<HttpResponse> top(const ApiCall& call) {
   for (const FunctionRow& row : table.rows) {
     json.begin_object();
     write_frame_name(json, *table.names, row.name);
-    json.field("flat", row.flat).field("cum", row.cum).end_object();
+    json.field("flat", row.flat).field("cum", row.cum);
+    json.field("callers", uint64_t{row.callers}).end_object();
   }
   json.end_array().key("cut").begin_object().field("rows", table.cut_rows);
   json.field("flat", table.cut_flat).end_object();
@@ -40,8 +59,9 @@ Result<HttpResponse> top(const ApiCall& call) {
 
 Result<HttpResponse> diff(const ApiCall& call) {
   VESTA_ASSIGN(const TreeOptions options, read_tree_options(call));
-  VESTA_ASSIGN(const TopOrder order, read_order(call));
-  VESTA_ASSIGN(const size_t rows, read_count(call, "rows", 100, kMostRows));
+  VESTA_ASSIGN(const RowChoice choice, read_choice(call, "flat|cum|delta|flat_delta|cum_delta"));
+  VESTA_ASSIGN(const std::string change,
+               read_word(call, "change", "all|new|removed|changed|significant"));
   VESTA_ASSIGN(const std::string scale, read_word(call, "scale", "absolute|normalized"));
   VESTA_ASSIGN(const Comparison both, read_comparison(call));
   VESTA_ASSIGN(const Selection after, select(call, both.question));
@@ -49,12 +69,17 @@ Result<HttpResponse> diff(const ApiCall& call) {
   FunctionTable table = function_table(build_flame_tree(
       before, after, scale == "normalized" ? CompareScale::kNormalized : CompareScale::kAbsolute,
       options));
-  sort_rows(table, order, rows);
+  const ComparedSamples samples = compared_samples(before, after);
+  test_changes(table, samples);
+  keep_changes(table, change);
+  choose_rows(table, choice);
   JsonWriter json;
   json.begin_object();
   write_answer_header(json, both.question, after);
   json.field("total_before", table.baseline_whole).field("total_after", table.whole);
   json.field("total_delta", saturating_subtract(table.whole, table.baseline_whole));
+  json.field("samples_before", samples.before).field("samples_after", samples.after);
+  json.field("significance", samples.known() ? "known" : "unknown");
   json.key("baseline").begin_object();
   write_answer_header(json, both.baseline, before);
   json.end_object().key("rows").begin_array();
@@ -64,7 +89,10 @@ Result<HttpResponse> diff(const ApiCall& call) {
     json.field("flat_before", row.baseline_flat).field("flat_after", row.flat);
     json.field("flat_delta", row.flat_delta());
     json.field("cum_before", row.baseline_cum).field("cum_after", row.cum);
-    json.field("cum_delta", row.cum_delta()).end_object();
+    json.field("cum_delta", row.cum_delta());
+    json.field("change", change_word(change_of(row)));
+    write_significance(json, row, samples.known());
+    json.end_object();
   }
   json.end_array().key("cut").begin_object().field("rows", table.cut_rows);
   json.field("flat_delta", table.cut_flat_delta).end_object();
@@ -98,17 +126,19 @@ Result<HttpResponse> coverage(const ApiCall& call) {
 
 std::span<const ApiRoute> table_routes() {
   static const std::array kRoutes = {
-      ApiRoute{"GET",
-               "/api/v1/top",
-               Scope::kRead,
-               {kSeriesParameters, kSampleParameters, kStackParameters, "group order rows"},
-               top},
-      ApiRoute{"GET",
-               "/api/v1/diff",
-               Scope::kRead,
-               {kSeriesParameters, kSampleParameters, kStackParameters,
-                "baseline_query baseline_from baseline_to scale group order rows"},
-               diff},
+      ApiRoute{
+          "GET",
+          "/api/v1/top",
+          Scope::kRead,
+          {kSeriesParameters, kSampleParameters, kStackParameters, "group order rows offset match"},
+          top},
+      ApiRoute{
+          "GET",
+          "/api/v1/diff",
+          Scope::kRead,
+          {kSeriesParameters, kSampleParameters, kStackParameters,
+           "baseline_query baseline_from baseline_to scale group order rows offset match change"},
+          diff},
       ApiRoute{"GET",
                "/api/v1/coverage",
                Scope::kRead,

@@ -102,6 +102,14 @@ TestApi::TestApi() : engine(make_memory_engine()) {
   start({});
 }
 
+void TestApi::write_cpu(std::string_view service, std::vector<vesta::test::FoldedStack> samples,
+                        int64_t period_ns) {
+  for (vesta::test::FoldedStack& sample : samples) sample.value *= period_ns;
+  ProfileBatch batch = vesta::test::batch_from(samples);
+  batch.profiles[0].period = period_ns;
+  write(*engine, std::move(batch), "process_cpu", service, "", kNow - 30 * kMinute);
+}
+
 void TestApi::start(NativeApiOptions options) {
   options.now_ns = [] { return kNow; };
   routes = Routes();

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "profile/test_profiles.h"
 #include "server/native/native_api.h"
 
 namespace vesta::server::test {
@@ -20,6 +21,10 @@ class TestApi {
  public:
   TestApi();
   void start(NativeApiOptions options);
+
+  // Another CPU profile half an hour old: weights are numbers of samples.
+  void write_cpu(std::string_view service, std::vector<vesta::test::FoldedStack> samples,
+                 int64_t period_ns);
 
   // "/api/v1/top?query=cpu{}", not encoded.
   HttpResponse call(std::string_view url, std::string_view method = "GET") const;

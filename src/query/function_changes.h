@@ -1,0 +1,34 @@
+// What became of each function between two selections, and whether that can be chance. Pure
+// functions of a table that compares both.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "query/function_table.h"
+
+namespace vesta {
+
+enum class RowChange : uint8_t { kSame, kChanged, kNew, kRemoved };
+RowChange change_of(const FunctionRow& row);
+// "same", "changed", "new", "removed"
+std::string_view change_word(RowChange change);
+
+// Samples behind each side; 0 = not known, and then nothing is tested.
+struct ComparedSamples {
+  uint64_t before = 0;
+  uint64_t after = 0;
+  bool known() const { return before != 0 && after != 0; }
+};
+ComparedSamples compared_samples(const Selection& before, const Selection& after);
+
+// Sets p_value and q_value of every row: whether the function's share, of its own weight or of that
+// with all it calls, differs between the sides. The q-values are over the rows that there are, so
+// this comes before rows are chosen. Nothing unless the samples are known.
+// REQUIRES: the table has a baseline
+void test_changes(FunctionTable& table, const ComparedSamples& samples);
+
+// Keeps such rows alone: "new", "removed", "changed", "significant"; any other word keeps all.
+void keep_changes(FunctionTable& table, std::string_view word);
+
+}  // namespace vesta

@@ -19,6 +19,7 @@
 #include "agent/self/governor.h"
 #include "agent/self/instance_lock.h"
 #include "agent/self/reduce_privileges.h"
+#include "agent/self/startup_pages.h"
 #include "agent/self/status_page.h"
 #include "agent/windows/window_profiler.h"
 #include "base/clock.h"
@@ -29,6 +30,8 @@ namespace vesta::agent {
 namespace {
 
 constexpr auto kCareInterval = std::chrono::seconds(1);
+// By then all that happens once has happened: programs are loaded, running processes are known.
+constexpr uint64_t kRoundsOfStart = 20;
 
 std::string own_host_name() {
   std::array<char, HOST_NAME_MAX + 1> name{};
@@ -304,7 +307,9 @@ void AgentApp::Running::note_progress() {
 }
 
 void AgentApp::Running::take_care(const std::stop_token& stop) {
-  while (!stop.stop_requested()) {
+  for (uint64_t round = 0; !stop.stop_requested(); ++round) {
+    // A server beside it needs its pages.
+    if (round == kRoundsOfStart && parts.is_alone) release_startup_pages();
     govern();
     watch_memory();
     note_progress();

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/suggest.h"
+#include "profile/short_type_names.h"
 
 namespace vesta {
 namespace {
@@ -125,6 +126,12 @@ Result<TypeInfo> find_type(const std::vector<TypeInfo>& types, std::string_view 
   }
   if (const auto* t = first([&](const TypeInfo& i) { return i.name == word; })) return *t;
   return no_such_type(types, word);
+}
+
+std::vector<std::string_view> short_type_names() {
+  std::vector<std::string_view> words;
+  for (const ShortName& name : kShortNames) words.push_back(name.word);
+  return words;
 }
 
 MergedProfile select_type(const std::shared_ptr<const ProfileBatch>& batch,

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "profile/short_type_names.h"
+
 namespace vesta {
 namespace {
 
@@ -59,6 +61,22 @@ Result<ProfileType> find_stored_type(Engine& engine, std::string_view tenant, st
   if (std::ranges::count(word, ':') >= 4) return ProfileType::parse(word);
   VESTA_ASSIGN(const auto types, stored_types(engine, tenant, selector, range));
   return find_stored_type(types, word);
+}
+
+std::string selector_word(const std::vector<ProfileType>& types, const ProfileType& type) {
+  const auto infos = infos_of(types);
+  std::vector<std::string_view> words = short_type_names();
+  words.push_back(type.sample_type);
+  words.push_back(type.name);
+  for (const std::string_view word : words) {
+    if (word.empty()) continue;
+    const auto found = find_type(infos, word);
+    if (!found.ok() || found->id() != type.id()) continue;
+    // Clients choose names of types; not every one can stand before a brace.
+    const auto parsed = parse_selector(std::string(word) + "{}");
+    if (parsed.ok() && parsed->type == word && parsed->selector.empty()) return std::string(word);
+  }
+  return type.id();
 }
 
 }  // namespace vesta

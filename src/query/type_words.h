@@ -2,6 +2,7 @@
 // the engine.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,5 +24,9 @@ Result<ProfileType> find_stored_type(Engine& engine, std::string_view tenant, st
 
 // The same among given types.
 Result<ProfileType> find_stored_type(const std::vector<ProfileType>& types, std::string_view word);
+
+// The shortest word that means this one among the given types: a short name ("cpu", "alloc"), the
+// sample type, the family, or else its id. Among fewer types that hold this one it means the same.
+std::string selector_word(const std::vector<ProfileType>& types, const ProfileType& type);
 
 }  // namespace vesta

@@ -28,8 +28,9 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 // Who asks, as found out before a handler runs.
 struct Caller {
   std::string tenant = "anonymous";
-  std::string token;    // its name, for the audit log; empty without tokens
-  std::string address;  // of the peer, without the port
+  std::string token;                     // its name, for the audit log; empty without tokens
+  std::vector<std::string_view> scopes;  // that the token has: "read", "write", "admin"
+  std::string address;                   // of the peer, without the port
   // For handlers of RpcMethods, which see no request. Names in lower case.
   Fields headers;
   // Nobody waits for the answer afterwards.

@@ -56,6 +56,8 @@ Result<Caller> Access::admit(const Credentials& credentials, Scope needed) const
   }
   caller.tenant = token->tenant;
   caller.token = token->name;
+  for (const Scope scope : {Scope::kRead, Scope::kWrite, Scope::kAdmin})
+    if (includes(token->scope, scope)) caller.scopes.push_back(scope_name(scope));
   return caller;
 }
 

@@ -42,6 +42,17 @@ TEST_F(AccessTest, ScopesDecide) {
   EXPECT_EQ(admit(closed_, admin, Scope::kAdmin), "team-a");
 }
 
+TEST_F(AccessTest, TellsWhatATokenMayDo) {
+  const auto scopes = [&](const std::string& authorization) {
+    const Access access(**store_, open_);
+    return access.admit({authorization, {}, "1.2.3.4"}, Scope::kRead)->scopes;
+  };
+  using Words = std::vector<std::string_view>;
+  EXPECT_EQ(scopes("Bearer " + create(Scope::kRead)), Words{"read"});
+  EXPECT_EQ(scopes("Bearer " + create(Scope::kAdmin)), (Words{"read", "write", "admin"}));
+  EXPECT_EQ(scopes(""), Words());
+}
+
 TEST_F(AccessTest, WithoutAKnownTokenNobodyGetsIn) {
   (void)create(Scope::kAdmin);
   for (const std::string authorization :

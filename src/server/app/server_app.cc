@@ -236,6 +236,9 @@ void ServerApp::Running::add_routes() {
       std::chrono::nanoseconds(config.query_timeout_ns));
   native.max_nodes = config.query_max_nodes;
   native.backup_root = config.backups;
+  native.version = parts.version;
+  native.ui = config.ui;
+  native.file_bytes = request_limits(config).max_bytes;
   add_native_routes(routes, *engine, native);
   add_target_routes(routes, scraper.get());
   if (parts.add_routes) parts.add_routes(routes, *engine, *ingest);

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -130,6 +131,46 @@ TEST(ConfigFile, ErrorsNameThePlace) {
   EXPECT_THAT(problem_with("retention: {default: 5m}\n"), HasSubstr("an hour or more"));
   EXPECT_THAT(problem_with("retention: {defautl: 5d}\n"), HasSubstr("retention.default"));
   EXPECT_THAT(problem_with(std::string(100'000, '[')), HasSubstr("nest too deep"));
+}
+
+TEST(Links, LeadWhereTheConfigurationSays) {
+  ServerConfig config;
+  const Status status = apply(config, R"(
+server:
+  ui:
+    trace_link: https://tempo.example/trace/{trace_id}
+    span_link: https://tempo.example/trace/{trace_id}?span={span_id}
+    editor_link: vscode://file/{file}:{line}
+    cost_per_core_hour: 0.048
+    co2_per_core_hour: 11
+)");
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(config.ui.trace_link, "https://tempo.example/trace/{trace_id}");
+  EXPECT_EQ(config.ui.editor_link, "vscode://file/{file}:{line}");
+  EXPECT_DOUBLE_EQ(config.ui.cost_per_core_hour, 0.048);
+  EXPECT_DOUBLE_EQ(config.ui.co2_per_core_hour, 11);
+}
+
+TEST(Links, AreRefusedWhereTheyCouldRunOrLeadAstray) {
+  const auto problem = [](std::string_view key, std::string_view link) {
+    return problem_with(fmt::format("server: {{ui: {{{}: '{}'}}}}\n", key, link));
+  };
+  for (const std::string_view link :
+       {"javascript:alert({trace_id})", "data:text/html,{trace_id}", "ftp://a/{trace_id}",
+        "//host/{trace_id}", "vscode://file/{trace_id}", "https:///{trace_id}",
+        "https://{trace_id}/", "https://a.{trace_id}/x", "https://user@host/{trace_id}",
+        "https://host/a b{trace_id}", "https://host/\"{trace_id}", "https://host/"}) {
+    EXPECT_NE(problem("trace_link", link), "") << link;
+  }
+  EXPECT_THAT(problem("trace_link", "https://h/{trace}"), HasSubstr("there is: {trace_id}"));
+  EXPECT_NE(problem("trace_link", "https://h/{trace_id}/{"), "");
+  EXPECT_NE(problem("trace_link", "https://h/}{trace_id}"), "");
+  EXPECT_NE(problem("trace_link", "https://h/{trace_id}" + std::string(3000, 'a')), "");
+  EXPECT_THAT(problem("span_link", "https://h/{trace_id}"), HasSubstr("the hole {span_id}"));
+  EXPECT_NE(problem("editor_link", "javascript://{file}"), "");
+  EXPECT_EQ(problem("editor_link", "idea://open?file={file}&line={line}"), "");
+  EXPECT_EQ(problem("editor_link", "https://git.example/blob/main{file}#L{line}"), "");
+  EXPECT_EQ(problem("editor_link", ""), "");
 }
 
 TEST(Settings, EnvironmentStandsAboveTheFile) {

@@ -10,6 +10,7 @@
 #include "ingest/limits.h"
 #include "ingest/scrape/scrape_config.h"
 #include "server/http_server.h"
+#include "server/ui_options.h"
 #include "store/engine.h"
 
 namespace vesta::server {
@@ -46,6 +47,8 @@ struct ServerConfig {
   uint64_t query_memory = uint64_t{256} << 20;  // of one query
   int64_t query_timeout_ns = int64_t{60} * 1'000'000'000;
   uint64_t query_max_nodes = 1'048'576;
+
+  UiOptions ui;
 
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;

@@ -7,12 +7,14 @@
 #include "config/values.h"
 #include "net/listen_address.h"
 #include "server/access/token.h"
+#include "server/config/link_template.h"
 
 namespace vesta::server {
 namespace {
 
 using config::Choice;
 using config::Count;
+using config::Decimal;
 using config::Duration;
 using config::field;
 using config::Fields;
@@ -185,6 +187,11 @@ config::Fields server_fields(ServerConfig& c) {
       field("server.body_timeout", Duration(), h.body_timeout),
       field("server.write_timeout", Duration(), h.write_timeout),
       field("server.idle_timeout", Duration(), h.idle_timeout),
+      field("server.ui.trace_link", trace_link(), c.ui.trace_link),
+      field("server.ui.span_link", span_link(), c.ui.span_link),
+      field("server.ui.editor_link", editor_link(), c.ui.editor_link),
+      field("server.ui.cost_per_core_hour", Decimal(), c.ui.cost_per_core_hour),
+      field("server.ui.co2_per_core_hour", Decimal(), c.ui.co2_per_core_hour),
       field("tls.cert", Text(), c.tls.certificate),
       field("tls.key", Text(), c.tls.key),
       field("tls.client_ca", Text(), c.tls.client_ca),

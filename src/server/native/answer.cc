@@ -5,12 +5,16 @@
 
 namespace vesta::server {
 
+std::string_view temporality_word(const ProfileType& type) {
+  return type.temporality() == Temporality::kInstant ? "instant" : "cumulative";
+}
+
 void write_answer_header(JsonWriter& json, const Question& question, const Selection& selection) {
   const ProfileType& type = question.type;
   write_json_header(json, type.sample_type, type.sample_unit, selection.total,
                     selection.duration_ns, selection.first_ns);
   json.field("profile_type", type.id());
-  json.field("temporality", type.temporality() == Temporality::kInstant ? "instant" : "cumulative");
+  json.field("temporality", temporality_word(type));
   json.field("from_ns", question.range.start_ns).field("to_ns", question.range.end_ns);
   json.field("profiles", selection.profiles);
   json.field("services", uint64_t{selection.services.size()});

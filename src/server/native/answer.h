@@ -9,6 +9,8 @@
 
 namespace vesta::server {
 
+// "instant" or "cumulative"
+std::string_view temporality_word(const ProfileType& type);
 // type, unit, total, duration_ns, time_ns, as all reports of Vesta have them; then profile_type,
 // temporality, from_ns, to_ns, profiles, services.
 void write_answer_header(JsonWriter& json, const Question& question, const Selection& selection);

@@ -19,8 +19,7 @@ Result<HttpResponse> types(const ApiCall& call) {
     json.begin_object().field("id", type.id()).field("name", type.name);
     json.field("type", type.sample_type).field("unit", type.sample_unit);
     json.field("period_type", type.period_type).field("period_unit", type.period_unit);
-    json.field("temporality",
-               type.temporality() == Temporality::kInstant ? "instant" : "cumulative");
+    json.field("temporality", temporality_word(type));
     json.end_object();
   }
   return json_response(json.end_array().end_object().take());

@@ -53,8 +53,9 @@ std::vector<std::string> parameter_names(const ApiRoute& route) {
 
 std::vector<const ApiRoute*> all_routes() {
   std::vector<const ApiRoute*> all;
-  for (const auto routes : {list_routes(), tree_routes(), table_routes(), time_routes(),
-                            export_routes(), admin_routes()}) {
+  for (const auto routes :
+       {list_routes(), tree_routes(), table_routes(), time_routes(), export_routes(),
+        admin_routes(), overview_routes()}) {
     for (const ApiRoute& route : routes) all.push_back(&route);
   }
   return all;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "server/api.h"
+#include "server/ui_options.h"
 #include "store/engine.h"
 
 namespace vesta::server {
@@ -21,6 +22,10 @@ struct NativeApiOptions {
   size_t max_nodes = 1'000'000;
   // Backups are directories in this one; empty = none may be made over the network.
   std::string backup_root;
+  // What GET /api/v1/config tells the pages.
+  std::string version = "unknown";
+  UiOptions ui;
+  uint64_t file_bytes = uint64_t{64} << 20;  // that a file to look at may have
 };
 
 void add_native_routes(Routes& routes, Engine& engine, const NativeApiOptions& options);

@@ -192,6 +192,55 @@ TEST(NativeApi, AveragesGauges) {
   EXPECT_NE(flame.find("\"total\":30"), std::string::npos) << flame;
 }
 
+TEST(NativeApi, ShowsEveryServiceAtAGlance) {
+  TestApi api;
+  const std::string body = api.json("/api/v1/services?points=2");
+  EXPECT_NE(
+      body.find(
+          R"({"service_name":"api","profile_type":"process_cpu:cpu:nanoseconds:cpu:nanoseconds",)"
+          R"("type":"cpu","name":"cpu","unit":"nanoseconds","temporality":"cumulative","total":100,)"
+          R"("previous_total":null,)"),
+      std::string::npos)
+      << body;
+  EXPECT_NE(body.find(R"("values":[0,100])"), std::string::npos) << body;
+  EXPECT_LT(body.find(R"("service_name":"api","profile_type":"process_cpu)"),
+            body.find(R"("service_name":"web")"));
+  EXPECT_NE(body.find(R"("name":"inuse","unit":"bytes","temporality":"instant","total":30,)"),
+            std::string::npos)
+      << body;
+  const std::string later = api.json("/api/v1/services?from=-20m&to=now");
+  EXPECT_NE(later.find(R"("rows":[])"), std::string::npos) << later;
+  EXPECT_NE(api.json("/api/v1/services?query=cpu{}&limit=1").find(R"("cut":{"rows":1})"),
+            std::string::npos);
+  EXPECT_EQ(api.call("/api/v1/services?points=301").status, 400);
+  EXPECT_EQ(api.call("/api/v1/services?points=0").status, 400);
+  EXPECT_EQ(api.call("/api/v1/services?query=x{}").status, 400);
+  api.caller.tenant = "somebody else";
+  EXPECT_NE(api.json("/api/v1/services").find(R"("rows":[])"), std::string::npos);
+}
+
+TEST(NativeApi, TellsPagesWhatTheServerIsSetUpTo) {
+  TestApi api;
+  EXPECT_NE(api.json("/api/v1/config").find(R"("tenant":"anonymous","scopes":null,)"),
+            std::string::npos);
+  NativeApiOptions options;
+  options.version = "1.2";
+  options.ui.trace_link = "https://tempo.example/{trace_id}";
+  options.ui.cost_per_core_hour = 0.05;
+  options.max_nodes = 7;
+  api.start(options);
+  api.caller.scopes = {"read", "write"};
+  const std::string body = api.json("/api/v1/config");
+  for (const char* part :
+       {R"("version":"1.2")", R"("scopes":["read","write"])",
+        R"("trace_link":"https://tempo.example/{trace_id}")", R"("cost_per_core_hour":0.05)",
+        R"("nodes_max":7)", R"("empty":false)"}) {
+    EXPECT_NE(body.find(part), std::string::npos) << body;
+  }
+  api.caller.tenant = "somebody else";
+  EXPECT_NE(api.json("/api/v1/config").find(R"("empty":true)"), std::string::npos);
+}
+
 TEST(NativeApi, ExportsEveryFormat) {
   TestApi api;
   const std::map<std::string, std::string> starts = {

@@ -162,6 +162,8 @@ TEST(OpenApi, DescribesTheAnswers) {
       {"/api/v1/values/{label}", "/api/v1/values/service_name"},
       {"/api/v1/series", ""},
       {"/api/v1/stats", ""},
+      {"/api/v1/services", ""},
+      {"/api/v1/config", ""},
       {"/api/v1/openapi.json", ""},
       {"/api/v1/flame", "/api/v1/flame?query=cpu{}&nodes=2"},
       {"/api/v1/diff/flame",

@@ -1,0 +1,101 @@
+// What the pages of the UI start from: every service at a glance, and what the server is set up to.
+#include <array>
+
+#include "query/service_overview.h"
+#include "server/native/answer.h"
+
+namespace vesta::server {
+namespace {
+
+constexpr double kSecond = 1e9;
+
+void write_row(JsonWriter& json, const TypeOverview& type, const ServiceRow& row, TimeRange range) {
+  // A gauge is an average already.
+  const double seconds =
+      type.type.temporality() == Temporality::kInstant
+          ? 1
+          : (static_cast<double>(range.end_ns) - static_cast<double>(range.start_ns)) / kSecond;
+  json.begin_object().field("service_name", row.service);
+  json.field("profile_type", type.type.id()).field("type", type.type.sample_type);
+  json.field("name", type.word).field("unit", type.type.sample_unit);
+  json.field("temporality", temporality_word(type.type)).field("total", row.total);
+  if (row.previous_total) {
+    json.field("previous_total", *row.previous_total);
+  } else {
+    json.key("previous_total").null();
+  }
+  json.field("rate", static_cast<double>(row.total) / seconds);
+  if (row.previous_total) {
+    json.field("previous_rate", static_cast<double>(*row.previous_total) / seconds);
+  } else {
+    json.key("previous_rate").null();
+  }
+  json.key("values").begin_array();
+  for (const int64_t value : row.values) json.number(value);
+  json.end_array().field("last_ns", row.last_ns).field("hosts", row.hosts);
+  json.field("profiles", row.profiles).end_object();
+}
+
+Result<HttpResponse> services(const ApiCall& call) {
+  constexpr size_t kMostPoints = 300;
+  constexpr size_t kMostRows = 100'000;
+  ServiceOverviewRequest request;
+  VESTA_ASSIGN(request.points, read_count(call, "points", 60, kMostPoints));
+  VESTA_ASSIGN(request.most_rows, read_count(call, "limit", 1000, kMostRows));
+  if (request.points == 0) {
+    return Error{ErrorCode::kUsage, "points: there is at least one", "1 gives one value for each"};
+  }
+  if (request.most_rows == 0) request.most_rows = kMostRows;
+  VESTA_ASSIGN(auto question, read_series_question(call));
+  request.selector = std::move(question.selector);
+  request.range = question.range;
+  request.budget = call.context.budget();
+  VESTA_ASSIGN(const ServiceOverview found,
+               service_overview(call.engine(), call.caller.tenant, request));
+  JsonWriter json;
+  json.begin_object().field("from_ns", request.range.start_ns).field("to_ns", request.range.end_ns);
+  json.field("step_ns", found.step_ns).field("previous_from_ns", found.previous.start_ns);
+  json.key("rows").begin_array();
+  for (const TypeOverview& type : found.types)
+    for (const ServiceRow& row : type.rows) write_row(json, type, row, request.range);
+  json.end_array().key("cut").begin_object().field("rows", found.cut_rows);
+  return json_response(json.end_object().end_object().take());
+}
+
+Result<HttpResponse> ui_config(const ApiCall& call) {
+  const NativeApiOptions& options = call.context.options;
+  // Asked with a limit, so that it is cheap where there is much.
+  VESTA_ASSIGN(const auto some,
+               call.engine().label_values(call.caller.tenant, kServiceLabel, {}, kAllTime, "", 1));
+  JsonWriter json;
+  json.begin_object().field("version", options.version).field("tenant", call.caller.tenant);
+  json.key("scopes");
+  if (call.caller.scopes.empty()) {
+    json.null();
+  } else {
+    json.begin_array();
+    for (const std::string_view scope : call.caller.scopes) json.string(scope);
+    json.end_array();
+  }
+  json.field("trace_link", options.ui.trace_link).field("span_link", options.ui.span_link);
+  json.field("editor_link", options.ui.editor_link);
+  json.field("cost_per_core_hour", options.ui.cost_per_core_hour);
+  json.field("co2_per_core_hour", options.ui.co2_per_core_hour);
+  json.key("limits").begin_object().field("nodes_default", uint64_t{options.default_nodes});
+  json.field("nodes_max", uint64_t{options.max_nodes}).field("file_bytes", options.file_bytes);
+  json.end_object().field("time_ns", call.context.now_ns()).field("empty", some.empty());
+  return json_response(json.end_object().take());
+}
+
+}  // namespace
+
+std::span<const ApiRoute> overview_routes() {
+  static const std::array kRoutes = {
+      ApiRoute{
+          "GET", "/api/v1/services", Scope::kRead, {kSeriesParameters, "points limit"}, services},
+      ApiRoute{"GET", "/api/v1/config", Scope::kRead, {}, ui_config},
+  };
+  return kRoutes;
+}
+
+}  // namespace vesta::server

@@ -3,6 +3,7 @@
 
 import json
 import os
+import platform
 import re
 import time
 
@@ -96,6 +97,24 @@ class UpTest(RecordingTest):
             with Up("--duration", "1s", data=data) as up:
                 self.assertIn("the right to write to files of others is kept", up.log())
                 wait_until(lambda: "shares" in up.services(), "the victim is among the services")
+
+    def test_pages_know_the_agent(self):
+        with running(self.shares):
+            with Up("--duration", "1s") as up:
+                wait_until(lambda: "shares" in up.services(), "the victim is among the services")
+                answer = up.get("/api/v1/agents")
+                local = answer["local"]
+                self.assertEqual(local["rate_configured_hz"], 99)
+                self.assertGreater(local["samples"], 0)
+                self.assertGreater(local["processes"], 1)
+                self.assertEqual([exporter["name"] for exporter in local["exporters"]], ["in-process"])
+                # The same from what is stored: this host, with what its profiles say of themselves.
+                [host] = answer["agents"]
+                self.assertEqual(host["host"], platform.node())
+                self.assertIn("cpu", host["types"])
+                self.assertGreater(host["total"], 0)
+                self.assertGreater(host["rate_hz"], 0)
+                self.assertGreater(host["complete"], 0.5)
 
     def test_a_second_one_is_refused(self):
         with Up():

@@ -4,6 +4,7 @@
 #include "cli/common_flags.h"
 #include "cli/roles/agent_role.h"
 #include "cli/roles/in_process_exporter.h"
+#include "cli/roles/local_agent.h"
 #include "cli/roles/role_signals.h"
 #include "cli/roles/server_flags.h"
 #include "cli/roles/server_role.h"
@@ -33,6 +34,8 @@ Result<int> run(const Arguments& arguments, Console& console) {
 
   RoleSignals signals;
   server::ServerParts server_side = server_parts(log);
+  RunningAgent running;
+  server_side.local_agent = [&running] { return running.describe(); };
   Ingest* ingest = nullptr;
   server_side.add_routes = [&](server::Routes&, Engine&, Ingest& opened) { ingest = &opened; };
   server::ServerApp server(config, std::move(server_side), log);
@@ -51,10 +54,13 @@ Result<int> run(const Arguments& arguments, Console& console) {
     const std::string url = server_url(server, config);
     VESTA_TRY(console.print(fmt::format("Vesta profiles this host: {}\n",
                                         url.empty() ? "without a web address" : url)));
-    signals.wait([&] {
-      reload_agent(
-          agent, arguments, keys, [](agent::AgentConfig&) {}, log);
-    });
+    {
+      const RunningAgent::Shown shown(running, agent);
+      signals.wait([&] {
+        reload_agent(
+            agent, arguments, keys, [](agent::AgentConfig&) {}, log);
+      });
+    }
     log.info("stopping: the last profiles are stored, requests in flight may end");
     agent.stop(kGrace);
   }

@@ -15,6 +15,7 @@
 #include "net/listen_address.h"
 #include "server/api.h"
 #include "server/config/server_config.h"
+#include "server/native/local_agent.h"
 #include "store/engine.h"
 
 namespace vesta::server {
@@ -26,6 +27,8 @@ struct ServerParts {
   std::function<void(Routes&, Engine&, Ingest&)> add_routes;
   // A gzip pprof profile of this process; null when it cannot be had.
   std::function<Result<std::string>(std::chrono::seconds)> cpu_profile;
+  // The agent in this process; empty when there is none.
+  std::function<std::optional<LocalAgent>()> local_agent;
   std::string version = "unknown";
   std::string command_line;  // words, each ended by a zero byte
 };

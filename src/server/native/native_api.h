@@ -6,9 +6,11 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "server/api.h"
+#include "server/native/local_agent.h"
 #include "server/ui_options.h"
 #include "store/engine.h"
 
@@ -25,6 +27,8 @@ struct NativeApiOptions {
   // What GET /api/v1/config tells the pages.
   std::string version = "unknown";
   UiOptions ui;
+  // The agent in this process; empty, or none, where there is none.
+  std::function<std::optional<LocalAgent>()> local_agent;
   uint64_t file_bytes = uint64_t{64} << 20;  // that a file to look at may have
 };
 

@@ -219,6 +219,31 @@ TEST(NativeApi, ShowsEveryServiceAtAGlance) {
   EXPECT_NE(api.json("/api/v1/services").find(R"("rows":[])"), std::string::npos);
 }
 
+TEST(NativeApi, ListsWhoSendsProfiles) {
+  TestApi api;
+  NativeApiOptions options;
+  options.local_agent = [] {
+    LocalAgent agent;
+    agent.rate_hz = 49;
+    agent.losses = {{"sample ring full", 3}, {"nothing", 0}};
+    return agent;
+  };
+  api.start(options);
+  const std::string body = api.json("/api/v1/agents");
+  EXPECT_NE(
+      body.find(R"({"host":"","agent":"","services":2,"types":["inuse","cpu"],"profiles":5,)"),
+      std::string::npos)
+      << body;
+  EXPECT_NE(body.find(R"("losses":[{"reason":"sample ring full","count":3}],"troubles":[])"),
+            std::string::npos)
+      << body;
+  EXPECT_EQ(api.call("/api/v1/agents?query=cpu{}").status, 400);
+  // The agent in the process is the owner's.
+  api.caller.tenant = "somebody else";
+  EXPECT_NE(api.json("/api/v1/agents").find(R"("agents":[],"local":null,"cut":{"agents":0})"),
+            std::string::npos);
+}
+
 TEST(NativeApi, TellsPagesWhatTheServerIsSetUpTo) {
   TestApi api;
   EXPECT_NE(api.json("/api/v1/config").find(R"("tenant":"anonymous","scopes":null,)"),

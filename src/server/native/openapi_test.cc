@@ -164,6 +164,7 @@ TEST(OpenApi, DescribesTheAnswers) {
       {"/api/v1/stats", ""},
       {"/api/v1/services", ""},
       {"/api/v1/config", ""},
+      {"/api/v1/agents", ""},
       {"/api/v1/openapi.json", ""},
       {"/api/v1/flame", "/api/v1/flame?query=cpu{}&nodes=2"},
       {"/api/v1/diff/flame",
@@ -193,6 +194,20 @@ TEST(OpenApi, DescribesTheAnswers) {
     EXPECT_EQ(document.problem(parser.parse(simdjson::padded_string(body)), schema, "answer"), "")
         << path << ": " << body;
   }
+  // With an agent in the process.
+  options.local_agent = [] {
+    LocalAgent agent;
+    agent.exporters = {{"otlp", 1, 2, 3, "refused"}};
+    agent.losses = agent.troubles = {{"ring full", 1}};
+    agent.problems = {"pods are not known"};
+    return agent;
+  };
+  api.start(options);
+  simdjson::dom::parser agents_parser;
+  const std::string agents = api.json("/api/v1/agents");
+  EXPECT_EQ(document.problem(agents_parser.parse(simdjson::padded_string(agents)),
+                             document.root()["components"]["schemas"]["Agents"], "answer"),
+            "");
   // A gauge, which has neither totals nor rates.
   simdjson::dom::parser parser;
   const std::string body = api.json("/api/v1/totals?query=inuse{}");

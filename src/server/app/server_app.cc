@@ -238,6 +238,7 @@ void ServerApp::Running::add_routes() {
   native.backup_root = config.backups;
   native.version = parts.version;
   native.ui = config.ui;
+  native.sources = config.sources;
   native.local_agent = parts.local_agent;
   native.file_bytes = request_limits(config).max_bytes;
   add_native_routes(routes, *engine, native);

@@ -133,6 +133,22 @@ TEST(ConfigFile, ErrorsNameThePlace) {
   EXPECT_THAT(problem_with(std::string(100'000, '[')), HasSubstr("nest too deep"));
 }
 
+TEST(Sources, AreFoldersWithAPrefix) {
+  ServerConfig config;
+  const Status status =
+      apply(config,
+            "server:\n  sources:\n    - {prefix: /build/app, folder: /srv/src/app}\n"
+            "    - folder: /usr/src\n");
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  ASSERT_EQ(config.sources.size(), 2U);
+  EXPECT_EQ(config.sources[0].prefix, "/build/app");
+  EXPECT_EQ(config.sources[0].folder, "/srv/src/app");
+  EXPECT_EQ(config.sources[1].prefix, "");
+  EXPECT_THAT(problem_with("server: {sources: [{folder: src}]}\n"), HasSubstr("starts with /"));
+  EXPECT_NE(problem_with("server: {sources: [{prefix: /a}]}\n"), "");
+  EXPECT_NE(problem_with("server: {sources: /usr/src}\n"), "");
+}
+
 TEST(Links, LeadWhereTheConfigurationSays) {
   ServerConfig config;
   const Status status = apply(config, R"(

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
 #include "ingest/limits.h"
 #include "ingest/scrape/scrape_config.h"
 #include "server/http_server.h"
+#include "server/source_folder.h"
 #include "server/ui_options.h"
 #include "store/engine.h"
 
@@ -49,6 +51,7 @@ struct ServerConfig {
   uint64_t query_max_nodes = 1'048'576;
 
   UiOptions ui;
+  std::vector<SourceFolder> sources;
 
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;

@@ -134,6 +134,15 @@ Fields fields_of(TenantLimits& l) {
   };
 }
 
+Fields fields_of_source(SourceFolder& s) {
+  return {field("prefix", Text(), s.prefix), field("folder", Text{false}, s.folder)};
+}
+
+void check_source(Reader& reader, const Node& node, const std::string& path, SourceFolder& source) {
+  if (!source.folder.starts_with('/'))
+    reader.fail(node.at, path + ".folder", "the folder is a path that starts with /");
+}
+
 // Each tenant has what all have, unless it says otherwise. Fields are read in the order of their
 // table, so that the limits of all are known by now.
 struct TenantMap {
@@ -192,6 +201,7 @@ config::Fields server_fields(ServerConfig& c) {
       field("server.ui.editor_link", editor_link(), c.ui.editor_link),
       field("server.ui.cost_per_core_hour", Decimal(), c.ui.cost_per_core_hour),
       field("server.ui.co2_per_core_hour", Decimal(), c.ui.co2_per_core_hour),
+      field("server.sources", config::groups(fields_of_source, check_source), c.sources),
       field("tls.cert", Text(), c.tls.certificate),
       field("tls.key", Text(), c.tls.key),
       field("tls.client_ca", Text(), c.tls.client_ca),

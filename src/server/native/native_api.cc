@@ -55,7 +55,7 @@ std::vector<const ApiRoute*> all_routes() {
   std::vector<const ApiRoute*> all;
   for (const auto routes :
        {list_routes(), tree_routes(), table_routes(), time_routes(), export_routes(),
-        admin_routes(), overview_routes(), agent_routes()}) {
+        admin_routes(), overview_routes(), agent_routes(), source_routes()}) {
     for (const ApiRoute& route : routes) all.push_back(&route);
   }
   return all;

@@ -8,9 +8,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "server/api.h"
 #include "server/native/local_agent.h"
+#include "server/source_folder.h"
 #include "server/ui_options.h"
 #include "store/engine.h"
 
@@ -27,6 +29,7 @@ struct NativeApiOptions {
   // What GET /api/v1/config tells the pages.
   std::string version = "unknown";
   UiOptions ui;
+  std::vector<SourceFolder> sources;  // the only places that source code is read from
   // The agent in this process; empty, or none, where there is none.
   std::function<std::optional<LocalAgent>()> local_agent;
   uint64_t file_bytes = uint64_t{64} << 20;  // that a file to look at may have

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
 
 #include "formats/registry.h"
 #include "profile/test_profiles.h"
 #include "server/native/test_call.h"
+#include "server/testing/temporary_folder.h"
 
 namespace vesta::server {
 namespace {
@@ -355,6 +357,44 @@ TEST(NativeApi, MakesBackupsInTheirDirectoryOnly) {
     EXPECT_EQ(api.call("/api/v1/backup?name=" + name, "POST").status, 400) << name;
   // Good enough to reach the engine, which cannot do it.
   EXPECT_EQ(api.call("/api/v1/backup?name=2026-11-15", "POST").status, 501);
+}
+
+TEST(NativeApi, ShowsSourceOfFilesInTheSelectionAlone) {
+  TestApi api;
+  api.write_cpu("lines", {{"main@/src/a.cc:3;work@/src/a.cc:40", 2}, {"main@/src/a.cc:4", 5}}, 1);
+  testing::TemporaryFolder folder;
+  std::string text;
+  for (int i = 1; i <= 100; ++i) text += "line " + std::to_string(i) + "\n";
+  std::ofstream(folder.path("a.cc")) << text;
+  std::ofstream(folder.path("b.cc")) << "secret\n";
+  const std::string query = "/api/v1/source?query=cpu{service_name=\"lines\"}&source_file=";
+  const std::string weights =
+      R"("weights":[{"line":3,"self":0,"total":2},{"line":4,"self":5,"total":5},)"
+      R"({"line":40,"self":2,"total":2}])";
+  const std::string without = api.json(query + "/src/a.cc");
+  EXPECT_NE(without.find(R"("file":"/src/a.cc","function":"","reachable":false,)"
+                         R"("reason":"no source folder is set for /src/a.cc","first_line":1,)"
+                         R"("lines":[],)" +
+                         weights),
+            std::string::npos)
+      << without;
+  NativeApiOptions options;
+  options.sources = {{"/src", folder.path()}};
+  api.start(options);
+  const std::string all = api.json(query + "/src/a.cc");
+  EXPECT_NE(all.find(R"("reachable":true,"reason":"","first_line":1,"lines":["line 1","line 2",)"),
+            std::string::npos)
+      << all;
+  EXPECT_NE(all.find(R"("line 100"],)" + weights), std::string::npos) << all;
+  const std::string one = api.json(query + "/src/a.cc&function=work");
+  EXPECT_NE(one.find(R"("first_line":20,"lines":["line 20",)"), std::string::npos) << one;
+  EXPECT_NE(one.find(R"("line 60"],"weights":[{"line":40,)"), std::string::npos) << one;
+  const std::string part = api.json(query + "/src/a.cc&focus=work");
+  EXPECT_NE(part.find(R"("weights":[{"line":3,"self":0,"total":2},{"line":40,)"), std::string::npos)
+      << part;
+  // It lies in the folder, but no profile speaks of it.
+  EXPECT_EQ(api.call(query + "/src/b.cc").status, 404);
+  EXPECT_EQ(api.call(query).status, 400);
 }
 
 TEST(NativeApi, DrawsHeatMaps) {

@@ -156,6 +156,7 @@ TEST(OpenApi, DescribesTheAnswers) {
   test::TestApi api;
   NativeApiOptions options;
   api.start(options);
+  api.write_cpu("lines", {{"main@/src/a.cc:3", 1}}, 1);
   const std::map<std::string, std::string> calls = {
       {"/api/v1/types", ""},
       {"/api/v1/labels", ""},
@@ -172,6 +173,7 @@ TEST(OpenApi, DescribesTheAnswers) {
       {"/api/v1/tree", "/api/v1/tree?query=cpu{}"},
       {"/api/v1/callers", "/api/v1/callers?query=cpu{}&function=work"},
       {"/api/v1/top", "/api/v1/top?query=cpu{}"},
+      {"/api/v1/source", "/api/v1/source?query=cpu{}&source_file=/src/a.cc"},
       {"/api/v1/diff", "/api/v1/diff?query=cpu{}&baseline_from=-2h&baseline_to=-1h"},
       {"/api/v1/coverage", "/api/v1/coverage?query=cpu{}"},
       {"/api/v1/totals", "/api/v1/totals?query=cpu{}&group_by=pod"},

@@ -52,6 +52,7 @@ std::span<const ApiRoute> export_routes();
 std::span<const ApiRoute> admin_routes();
 std::span<const ApiRoute> overview_routes();
 std::span<const ApiRoute> agent_routes();
+std::span<const ApiRoute> source_routes();
 std::vector<const ApiRoute*> all_routes();
 
 // One by one.

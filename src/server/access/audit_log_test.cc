@@ -35,7 +35,8 @@ RequestRecord record_of(const Caller& caller, std::string_view target, Scope sco
 
 TEST(AuditLog, NotesReadsAdminAndRefusals) {
   const testing::TemporaryFolder folder;
-  const Caller caller{.tenant = "a", .token = "ci", .address = "1.2.3.4", .headers = {}};
+  const Caller caller{
+      .tenant = "a", .token = "ci", .scopes = {}, .address = "1.2.3.4", .headers = {}};
   {
     auto log = AuditLog::open({.path = folder.path("audit.log")});
     ASSERT_TRUE(log.ok());

@@ -136,6 +136,7 @@ TEST_F(ServerAppTest, TokensDecideByScopeAndTenant) {
   EXPECT_THAT(render(read_a), HasSubstr("work"));
   EXPECT_THAT(render(read_b), Not(HasSubstr("work")));
   EXPECT_THAT(render(admin_b), Not(HasSubstr("work")));
+  EXPECT_THAT(get("/api/v1/config", read_a).body, HasSubstr(R"("tenant":"a","scopes":["read"])"));
   EXPECT_EQ(get("/metrics", read_a).status, 403);
   EXPECT_EQ(get("/metrics", admin_b).status, 200);
   EXPECT_EQ(get("/healthz").status, 200);

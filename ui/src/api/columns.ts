@@ -220,6 +220,11 @@ export function decodeColumns(bytes: Uint8Array): Columns {
   return { header, strings, names, count, parent, name, cutNodes, after, before };
 }
 
+function isAscii(bytes: Uint8Array): boolean {
+  for (let i = 0; i < bytes.length; i++) if (bytes[i] >= 0x80) return false;
+  return true;
+}
+
 // Text of strings, each made when first asked for. Nearly all profiles are plain ASCII: then the whole block is decoded at
 // once and strings are slices of it, which cost next to nothing.
 export class Strings {
@@ -243,9 +248,7 @@ export class Strings {
   private make(number: number): string {
     const { bytes, ends } = this.table;
     const begin = number > 0 ? ends[number - 1] : 0;
-    if (this.plain === undefined) {
-      this.plain = bytes.every((byte) => byte < 0x80) ? this.decoder.decode(bytes) : null;
-    }
+    if (this.plain === undefined) this.plain = isAscii(bytes) ? this.decoder.decode(bytes) : null;
     return this.plain?.slice(begin, ends[number]) ?? this.decoder.decode(bytes.subarray(begin, ends[number]));
   }
 }

@@ -1,6 +1,6 @@
 // All that a graph needs to be looked at, made of the graph and the state: names, colours, what a search found.
 import { signal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { isDark } from '../app/theme';
 import type { State } from '../state/state';
 import { type Match, matchOf } from '../text/match';
@@ -11,7 +11,7 @@ import { lostBelow } from './info';
 import type { Graph } from './job';
 import { Labels, nodeLabel } from './labels';
 import { forcedPalette, type Palette, palettes } from './palette';
-import { type Found, Occurrences, search } from './search';
+import { type Found, narrows, Occurrences, search } from './search';
 
 export interface Seen {
   graph: Graph;
@@ -29,10 +29,28 @@ export function useSeen(graph: Graph | null | undefined, state: State): Seen | n
     [graph, labels, state.color],
   );
   const match = useMemo(() => matchOf(state.search), [state.search]);
-  const found = useMemo(
-    () => (graph && labels && !match.empty && !match.error ? search(graph, labels, match.test) : null),
-    [graph, labels, match],
-  );
+  const last = useRef<{ labels: Labels; text: string; names: Uint8Array } | null>(null);
+  const found = useMemo(() => {
+    if (!graph || !labels || match.empty || match.error) return null;
+    const before = last.current;
+    const among = before?.labels === labels && narrows(before.text, state.search) ? before.names : undefined;
+    const result = search(graph, labels, match.test, among);
+    last.current = { labels, text: state.search, names: result.names };
+    return result;
+  }, [graph, labels, match]);
+  // The first search needs all names: they are made while nobody waits.
+  useEffect(() => {
+    if (!labels || typeof requestIdleCallback === 'undefined') return;
+    let name = 0;
+    const some = (deadline: IdleDeadline) => {
+      while (name < labels.count && deadline.timeRemaining() > 1) {
+        for (const end = Math.min(labels.count, name + 200); name < end; name++) labels.step(name);
+      }
+      if (name < labels.count) handle = requestIdleCallback(some);
+    };
+    let handle = requestIdleCallback(some);
+    return () => cancelIdleCallback(handle);
+  }, [labels]);
   const occurrences = useMemo(() => {
     let made: Occurrences | undefined;
     return () => {

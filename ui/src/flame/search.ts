@@ -10,10 +10,13 @@ export interface Found {
   weight: number; // of stacks with a match
 }
 
-export function search(graph: Graph, labels: Labels, test: (step: string) => boolean): Found {
+// Only names of `among` are looked at, if it is given: one more letter finds no more than the letters before.
+export function search(graph: Graph, labels: Labels, test: (step: string) => boolean, among?: Uint8Array): Found {
   const { tree, layout } = graph;
   const names = new Uint8Array(labels.count);
-  for (let name = 0; name < names.length; name++) names[name] = test(labels.step(name)) ? 1 : 0;
+  for (let name = 0; name < names.length; name++) {
+    if (!among || among[name]) names[name] = test(labels.step(name)) ? 1 : 0;
+  }
   // The name of the root stands for everything.
   if (labels.step(tree.name[0]) === '') names[tree.name[0]] = 0;
   const { ids } = layout.bars;
@@ -31,6 +34,11 @@ export function search(graph: Graph, labels: Labels, test: (step: string) => boo
     }
   }
   return { names, places, count, weight };
+}
+
+// Whether all that `after` finds was found by `before`. Expressions are anybody's guess.
+export function narrows(before: string, after: string): boolean {
+  return before.trim() !== '' && !before.startsWith('/') && !after.startsWith('/') && after.includes(before);
 }
 
 // Bars that were found, the heaviest first: what n and N walk over, and what the list shows.

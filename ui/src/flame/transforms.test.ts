@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeColumns } from '../api/columns';
 import { build } from './job';
 import { Labels, resolvePath } from './labels';
-import { search } from './search';
+import { narrows, search } from './search';
 import { encodeColumns, type NodeRow } from './testing/encode';
 import { graphOf, plainJob } from './testing/scenes';
 import { syntheticColumns } from './testing/synthetic';
@@ -161,6 +161,21 @@ describe('a search', () => {
     expect(search(graph, new Labels(tree), (step) => step === 'b').weight).toBe(15);
     expect(search(graph, new Labels(tree), (step) => step === 'a' || step === 'b').weight).toBe(15);
     expect(search(graph, new Labels(tree), () => true).weight).toBe(31);
+  });
+});
+
+describe('a search that goes on', () => {
+  it('looks among what it had found, where it can find no more', () => {
+    expect(narrows('par', 'pars')).toBe(true);
+    for (const [before, after] of [
+      ['', 'a'],
+      ['pars', 'par'],
+      ['/a/', 'a'],
+      ['a', '/a/i'],
+      [' ', ' a'],
+    ]) {
+      expect(narrows(before, after)).toBe(false);
+    }
   });
 });
 

@@ -13,12 +13,12 @@ export class FlameWorker {
   private base: Uint8Array | null = null;
   private parts: Part[] = [];
 
-  // With `base` a new graph begins; `parts` are added to what the graph has.
+  // With `base` a new graph begins; `parts` are added to what the graph has. Both are gone afterwards.
   build(job: Job, base?: Uint8Array, parts: Part[] = []): Promise<Built> {
-    if (base) this.parts = [];
-    this.base = base ?? this.base;
     const worker = this.start();
     if (!worker) {
+      if (base) this.parts = [];
+      this.base = base ?? this.base;
       this.parts.push(...parts);
       try {
         return Promise.resolve(build(this.base!, this.parts, job));
@@ -29,7 +29,11 @@ export class FlameWorker {
     const request: Request = { id: this.next++, base, parts, job };
     return new Promise((resolve, reject) => {
       this.waiting.set(request.id, { resolve, reject });
-      worker.postMessage(request);
+      // The bytes move there: the page has no use for them.
+      worker.postMessage(
+        request,
+        [base, ...parts.map((part) => part.bytes)].flatMap((bytes) => bytes?.buffer ?? []),
+      );
     });
   }
 

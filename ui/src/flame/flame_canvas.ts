@@ -77,6 +77,7 @@ export class FlameCanvas {
   private drag: { x: number; y: number; moved: boolean; pointer: number } | null = null;
   private readonly stopListening = new AbortController();
   private drawn: Graph | null = null;
+  free = false; // moved by hand since the last zoom to a node
 
   constructor(
     private readonly host: HTMLElement,
@@ -113,15 +114,20 @@ export class FlameCanvas {
     this.overlay.remove();
   }
 
-  // A new graph is shown whole; `view` is set by whoever knows where it should be.
+  // Another graph is shown at the same place: it may be the same profile a few seconds later. Who knows better goes to
+  // another one afterwards.
   setLook(look: Look) {
-    const isNew = this.look?.graph !== look.graph;
+    const before = this.look?.graph;
+    const isNew = before !== look.graph;
     this.look = look;
     this.screen.flip = look.flip;
     if (isNew) {
       this.animation = null;
       this.marks = { occurrences: null, hovered: -1, focused: -1 };
-      this.view = wholeView(look.graph.layout);
+      const { layout } = look.graph;
+      const grown = before ? (layout.width || 1) / (before.layout.width || 1) : 1;
+      const same = { ...this.view, x: this.view.x * grown, width: this.view.width * grown };
+      this.view = before ? clampView(same, layout, this.screen) : wholeView(layout);
       this.listener.moved(this.view, this.screen);
     }
     this.drawSoon();
@@ -135,6 +141,7 @@ export class FlameCanvas {
 
   zoomTo(node: number, animate: boolean) {
     if (!this.look) return;
+    this.free = false;
     this.goTo(viewOfNode(this.look.graph.layout, node, this.screen, this.animation?.to ?? this.view), animate);
   }
 
@@ -312,6 +319,7 @@ export class FlameCanvas {
         if (!this.drag.moved) this.overlay.setPointerCapture(this.drag.pointer);
         this.drag = { ...this.drag, x: event.clientX, y: event.clientY, moved: true };
         this.overlay.style.cursor = 'grabbing';
+        this.free = true;
         this.animation = null;
         this.setView(pan(this.view, dx, dy, this.look.graph.layout, this.screen));
         return;
@@ -375,6 +383,7 @@ export class FlameCanvas {
       if (to.top !== from.top || to.x !== from.x) event.preventDefault();
     }
     this.animation = null;
+    this.free = true;
     this.setView(to);
     this.listener.hover(this.hitAt({ x: event.clientX, y: event.clientY }), { x: event.clientX, y: event.clientY });
   }

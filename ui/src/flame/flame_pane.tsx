@@ -14,7 +14,7 @@ import type { Point } from './flame_canvas';
 import { useFlameCommands } from './flame_commands';
 import { useFlame } from './flame_data';
 import { FrameList } from './frame_list';
-import { type GraphHandle, GraphView } from './graph_view';
+import { type GraphHandle, GraphView, stepsTo } from './graph_view';
 import type { Hit } from './hit';
 import { goneNodes, type Info, infoOfHit, infoOfNode, wholeOf } from './info';
 import { resolvePath } from './labels';
@@ -25,7 +25,7 @@ import { Sandwich } from './sandwich_view';
 import { heaviest } from './search';
 import { EmptyState, ErrorState, NothingChosen } from './states';
 import { type SearchHandle, Toolbar } from './toolbar';
-import { cutBelow, pathOf } from './tree';
+import { cutBelow } from './tree';
 import './flame.css';
 
 let shownGraph: GraphHandle | null = null;
@@ -33,11 +33,6 @@ let shownGraph: GraphHandle | null = null;
 // What is on screen, as an image; null when there is no flame graph.
 export function exportPng(): Promise<Blob | null> {
   return shownGraph ? shownGraph.canvas.toBlob() : Promise.resolve(null);
-}
-
-function stepsTo(seen: Seen, node: number): string[] {
-  const { tree } = seen.graph;
-  return pathOf(tree, node).map((id) => seen.labels.step(tree.name[id]));
 }
 
 const leastNodes = 100_000;
@@ -198,6 +193,8 @@ export function FlamePane({ compare }: { compare: boolean }) {
       </section>
     );
   }
+  const { source, steps, group, root, inverted, recursion, order, matching } = current;
+  const shape = [source.query, source.file, steps, group, root, inverted, recursion, order, matching];
   const { tree } = main.graph;
   const empty = main.graph.layout.width <= 0 && (tree.before?.total[0] ?? 0) <= 0;
   const goneWeight = gone.reduce((sum, node) => sum + tree.before!.total[node], 0);
@@ -247,6 +244,7 @@ export function FlamePane({ compare }: { compare: boolean }) {
           prefix="flame-node"
           flip={current.flip}
           zoomed={zoom.node}
+          question={JSON.stringify(shape)}
           handle={mainHandle}
           canLoad={expandable}
           onHover={onHover}

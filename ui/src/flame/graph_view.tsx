@@ -29,6 +29,7 @@ export interface GraphProps {
   prefix: string; // of ids
   flip: boolean;
   zoomed: number; // node that fills the width
+  question: string; // what is shown, but for the time: the same question keeps the place that was chosen by hand
   half?: boolean; // of a pair
   handle: RefObject<GraphHandle | null>;
   canLoad: boolean; // what was cut
@@ -47,9 +48,14 @@ export function zoomTarget(seen: Seen, hit: Hit, zoomed: number): number {
   return parent === zoomed || parent < 0 ? hit.node : parent;
 }
 
+export function stepsTo(seen: Seen, node: number): string[] {
+  const { tree } = seen.graph;
+  return pathOf(tree, node).map((id) => seen.labels.step(tree.name[id]));
+}
+
 // The node of another graph that the same names lead to, for a focus that stays when more data comes.
 function sameNode(before: Seen, node: number, now: Seen): number | undefined {
-  const path = pathOf(before.graph.tree, node).map((id) => before.labels.step(before.graph.tree.name[id]));
+  const path = stepsTo(before, node);
   const { node: same, found } = resolvePath(now.graph.tree, now.labels, path);
   return found === path.length ? same : undefined;
 }
@@ -129,15 +135,20 @@ export function GraphView(props: GraphProps) {
   }, []);
 
   // The same graph moves to its new place, another one is there at once.
-  const shown = useRef<Seen | null>(null);
+  const shown = useRef<{ seen: Seen; question: string; zoomed: string } | null>(null);
   useLayoutEffect(() => {
     canvas.current?.setLook(look);
   }, [look]);
   useLayoutEffect(() => {
     const before = shown.current;
-    shown.current = seen;
-    canvas.current?.zoomTo(zoomed, before?.graph === seen.graph);
-    if (before && before.graph !== seen.graph) setFocused((node) => sameNode(before, node, seen) ?? zoomed);
+    const flame = canvas.current;
+    const { question } = props;
+    const path = stepsTo(seen, zoomed).join('\n');
+    shown.current = { seen, question, zoomed: path };
+    const isNew = before?.seen.graph !== seen.graph;
+    const stays = isNew && flame?.free && before?.question === question && before.zoomed === path;
+    if (!stays) flame?.zoomTo(zoomed, !isNew);
+    if (before && isNew) setFocused((node) => sameNode(before.seen, node, seen) ?? zoomed);
   }, [seen.graph, zoomed]);
 
   const node = focused < seen.graph.tree.count ? focused : 0;
@@ -151,7 +162,9 @@ export function GraphView(props: GraphProps) {
     if (hovered.current >= 0) return;
     const now = latest.current.seen;
     const names = elsewhere === null ? [] : now.labels.find(elsewhere);
-    canvas.current?.setMarks({ occurrences: names.length > 0 ? now.occurrences().of(names[0]) : null });
+    // Names that are alike are told apart by their binary; whoever points at one means all.
+    const nodes = names.flatMap((name) => [...now.occurrences().of(name)]);
+    canvas.current?.setMarks({ occurrences: nodes.length > 0 ? Uint32Array.from(nodes) : null });
   });
 
   const focusNode = (to: number) => {

@@ -1,5 +1,6 @@
 // What the colours mean. A click keeps the colour of one entry only, with Alt it hides what the entry stands for.
 import { binaryPattern, exactPattern } from '../parts/frame_menu';
+import { showMenu } from '../parts/menu';
 import type { Step } from '../state/state';
 import { addStep, go, state } from '../state/store';
 import { formatCount, formatShare } from '../text/format';
@@ -42,6 +43,28 @@ export function Legend({ seen }: { seen: Seen }) {
     if (event.altKey && hide) addStep(hide);
     else go({ isolate: isolate === entry.key ? '' : entry.key });
   };
+  // The same for those without an Alt key at hand, and by keyboard.
+  const offer = (entry: LegendEntry, event: MouseEvent) => {
+    event.preventDefault();
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    const hide = compare ? undefined : hideStep(coloring.by, entry.key);
+    showMenu({
+      x: box.left,
+      y: box.bottom,
+      label: clippedText(entry.title, 60),
+      groups: [
+        {
+          items: [
+            {
+              title: isolate === entry.key ? 'All colours' : 'Only this colour',
+              run: () => go({ isolate: isolate === entry.key ? '' : entry.key }),
+            },
+            { title: 'Hide these frames', disabled: !hide, run: () => hide && addStep(hide) },
+          ],
+        },
+      ],
+    });
+  };
   const entries = coloring.legend.filter((entry) => compare || entry.weight > 0);
   return (
     <ul class="flame-legend" aria-label="Legend">
@@ -56,6 +79,7 @@ export function Legend({ seen }: { seen: Seen }) {
                 : visibleText(`${entry.title}: click to keep only this colour, Alt-click to hide`)
             }
             onClick={(event) => choose(entry, event)}
+            onContextMenu={(event) => offer(entry, event)}
           >
             <span
               class={entry.hatched ? 'flame-swatch flame-swatch-new' : 'flame-swatch'}

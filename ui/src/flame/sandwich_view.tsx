@@ -26,6 +26,7 @@ function Half(props: {
       prefix={props.prefix}
       flip={props.flip}
       zoomed={zoomed < props.seen.graph.tree.count ? zoomed : 0}
+      question={props.prefix}
       half
       canLoad={false}
       handle={handle}

@@ -1,6 +1,6 @@
 // Where in time and size profiles are, or where in each second samples are. A region becomes a flame graph, two regions
 // a comparison.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAnswer } from '../../api/answer';
 import { askJson } from '../../api/client';
 import { sampleParameters, sourceParameters } from '../../api/parameters';
@@ -147,11 +147,14 @@ export function HeatmapView() {
   const parameters = question(now);
   const key = now.source.query || now.source.file ? `heatmap?${parameters}` : null;
   const answer = useAnswer<Heatmap>(key, (signal) => askJson<Heatmap>('heatmap', parameters, signal));
-  const map = answer.data;
+  // A region is of the map that it was drawn on: live refresh waits until it is gone.
+  const held = useRef<Heatmap | undefined>(undefined);
+  if (!chosen.first || answer.data?.kind !== held.current?.kind) held.current = answer.data;
+  const map = held.current;
   useEffect(() => {
     setChosen({ first: null, second: null });
     setToSecond(false);
-  }, [now.heatmap, now.source]);
+  }, [now.heatmap, now.source, now.search]);
   const open = () => {
     if (map && chosen.first) go({ view: 'explore', source: regionSource(map, chosen.first, now.source), zoom: [] });
   };

@@ -109,6 +109,13 @@ export function valueText(value: number, unit: string): string {
   return value === 0 ? '0' : formatValue(value, unit);
 }
 
+// Where a row is now, after another answer or under another order.
+export function findFrame(rows: readonly FrameName[], wanted: FrameName | null): number {
+  if (!wanted) return -1;
+  const { name, file, line, binary } = wanted;
+  return rows.findIndex((row) => row.name === name && row.line === line && row.file === file && row.binary === binary);
+}
+
 // As the server says it, or told from the numbers by what an older one sends.
 export function changeOf(row: DiffRow): 'new' | 'removed' | 'changed' | 'same' {
   if (row.change) return row.change;

@@ -22,7 +22,7 @@ import { matchOf, serverExpression } from '../../text/match';
 import { Details } from './details';
 import { diffColumns, diffCsv, topColumns, topCsv } from './table_columns';
 import './table.css';
-import { diffKeys, groupWords, keepsChange, knownSort, namedRows, TableModel, topKeys } from './table_model';
+import { diffKeys, findFrame, groupWords, keepsChange, knownSort, namedRows, TableModel, topKeys } from './table_model';
 
 // More than anybody reads and still quick to send; the answer says what it left out.
 const mostRows = 50_000;
@@ -61,7 +61,8 @@ interface BodyProps<Row extends FrameName> {
 }
 
 function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: BodyProps<Row>) {
-  const [cursor, setCursor] = useState(-1);
+  const [pointed, setPointed] = useState<FrameName | null>(null);
+  const current = useMemo(() => findFrame(model.rows, pointed), [model, pointed]);
   const { search, pane, group } = state.value;
   const [, many] = groupWords[group];
   const besideFlame = pane === 'both'; // which has the search and the steps then
@@ -72,9 +73,9 @@ function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: Bo
     go({ sandwich: model.rows[row].name, pane: state.value.pane === 'both' ? 'both' : 'flame' });
   // What was chosen in the flame graph is found here too.
   useEffect(() => {
-    if (selected === null || model.rows[cursor]?.name === selected) return;
+    if (selected === null || pointed?.name === selected) return;
     const row = model.rows.findIndex(({ name }) => name === selected);
-    if (row >= 0) setCursor(row);
+    if (row >= 0) setPointed(model.rows[row]);
   }, [selected]);
   const copy = () => copyText(rest.csv(rows), `${formatCount(rows.length)} rows copied`);
   // Names take longest to put in order: done while nobody waits for it.
@@ -83,7 +84,6 @@ function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: Bo
     return () => clearTimeout(timer);
   }, [model]);
   useCommands([{ id: 'table.copy', title: 'Copy the table as CSV', group: 'Table', run: copy }]);
-  const current = cursor >= 0 && cursor < model.rows.length ? cursor : -1;
   return (
     <section class="table-pane" aria-label={rest.label}>
       {!besideFlame && <StepsBar />}
@@ -111,7 +111,7 @@ function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: Bo
           sort={sort}
           onSort={(next) => go({ sort: writeSort(next) })}
           cursor={current}
-          onCursor={setCursor}
+          onCursor={(row) => setPointed(model.rows[row])}
           onActivate={(row) => {
             selectedFunction.value = model.rows[row].name;
           }}

@@ -3,6 +3,7 @@ import {
   type AnswerNode,
   budgetBelow,
   buildTree,
+  findRow,
   graft,
   heavyPath,
   nodeAt,
@@ -64,6 +65,13 @@ describe('the call tree', () => {
   it('finds the heavy path until it spreads', () => {
     expect(heavyPath(root, [])).toEqual(['main', 'work', 'inner']);
     expect(heavyPath(root, [], 0.7)).toEqual(['main']);
+  });
+  it('finds a row again where it is now', () => {
+    const before = visibleRows(root, new Map());
+    const after = visibleRows(root, withOpen(new Map(), ['main', 'work']));
+    expect([findRow(before, before[1]), findRow(after, before[1])]).toEqual([1, 4]);
+    expect(findRow(before, after[2])).toBe(-1);
+    expect(findRow(before, null)).toBe(-1);
   });
   it('knows the row of a parent', () => {
     const rows = visibleRows(root, withOpen(new Map(), ['main', 'work']));

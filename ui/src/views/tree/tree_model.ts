@@ -151,6 +151,19 @@ export function graft(root: TreeNode, path: readonly string[], part: TreeNode): 
   return { ...root, children };
 }
 
+// A row by what it shows: opening another moves it, a refresh makes it anew.
+export function findRow(rows: readonly TreeRow[], wanted: TreeRow | null): number {
+  if (!wanted) return -1;
+  const { path, isCut } = wanted;
+  return rows.findIndex(
+    (row) =>
+      row.isCut === isCut &&
+      row.path.length === path.length &&
+      // From the end: paths differ there first.
+      row.path.every((_, i) => row.path[path.length - 1 - i] === path[path.length - 1 - i]),
+  );
+}
+
 // The row that the left arrow goes to.
 export function parentRow(rows: readonly TreeRow[], at: number): number {
   for (let i = at - 1; i >= 0; --i) if (rows[i].level < rows[at].level) return i;

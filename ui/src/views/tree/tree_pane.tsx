@@ -22,6 +22,7 @@ import {
   budgetBelow,
   buildTree,
   canOpen,
+  findRow,
   graft,
   heavyPath,
   type Open,
@@ -65,7 +66,7 @@ export function TreePane({ compare = false }: { compare?: boolean }) {
   const [grown, setGrown] = useState<Grown | null>(null);
   const [opened, setOpen] = useState<Open | null>(null); // null: nobody has opened or closed anything yet
   const open = opened ?? nothingOpen;
-  const [cursor, setCursor] = useState(-1);
+  const [pointed, setPointed] = useState<TreeRow | null>(null);
   const [asking, setAsking] = useState(false);
   const [failed, setFailed] = useState<ApiError | null>(null);
   useEffect(() => setGrown(null), [first]);
@@ -77,11 +78,13 @@ export function TreePane({ compare = false }: { compare?: boolean }) {
   }, [first]);
   useEffect(() => {
     setOpen(null);
-    setCursor(-1);
+    setPointed(null);
   }, [now.direction]);
 
   const root = grown && grown.key === key ? grown.root : first;
   const rows = useMemo(() => (root ? visibleRows(root, open) : []), [root, open]);
+  const cursor = useMemo(() => findRow(rows, pointed), [rows, pointed]);
+  const setCursor = (at: number) => setPointed(rows[at] ?? null);
   const order = useMemo(() => allRows(rows.length), [rows]);
   const unit = answer.data?.unit ?? '';
   const columns = useMemo(
@@ -113,6 +116,7 @@ export function TreePane({ compare = false }: { compare?: boolean }) {
       fetchBelow(row);
       return;
     }
+    setPointed(row);
     const next = wanted ?? !row.isOpen;
     if (!next) setOpen(withClosed(open, row.path));
     else if (row.node.children.length === 0 && row.node.cutNodes > 0) fetchBelow(row);
@@ -163,7 +167,6 @@ export function TreePane({ compare = false }: { compare?: boolean }) {
   const besideFlame = now.pane === 'both';
   const selected = selectedFunction.value;
   const hovered = hoveredFunction.value;
-  const current = cursor < rows.length ? cursor : -1;
   const cut = answer.data?.cut.nodes ?? 0;
   return (
     <section class="table-pane" aria-label="Call tree">
@@ -207,7 +210,7 @@ export function TreePane({ compare = false }: { compare?: boolean }) {
           label="Call tree"
           columns={columns}
           rows={order}
-          cursor={current}
+          cursor={cursor}
           onCursor={setCursor}
           onActivate={(at) => {
             if (rows[at].isCut) toggle(at);
@@ -231,7 +234,7 @@ export function TreePane({ compare = false }: { compare?: boolean }) {
           empty="Nothing to show: the filters leave no stack."
         />
       </div>
-      <Details frame={current >= 0 && !rows[current].isCut ? frameOf(rows[current]) : undefined} />
+      <Details frame={cursor >= 0 && !rows[cursor].isCut ? frameOf(rows[cursor]) : undefined} />
     </section>
   );
 }

@@ -91,8 +91,8 @@ BENCHMARK(flame_of_service)->Unit(benchmark::kMillisecond);
 void filtered_flame_of_service(benchmark::State& state) {
   const Selection& selection = fleet(1);
   FrameFilters filters;
-  filters.focus = "module1";
-  filters.hide = "method_1.*7";
+  filters.focus = {"module1"};
+  filters.hide = {"method_1.*7"};
   TreeOptions options;
   options.filter = StackFilter::compile(filters).value_or({});
   while (state.KeepRunning()) {

@@ -104,11 +104,11 @@ Result<ReadOptions> read_options_of(const Arguments& arguments) {
 
 FrameFilters filters_of(const Arguments& a) {
   FrameFilters filters;
-  filters.focus = a.get("focus");
-  filters.ignore = a.get("ignore");
-  filters.hide = a.get("hide");
-  filters.show = a.get("show");
-  filters.show_from = a.get("show-from");
+  filters.focus = {a.get("focus")};
+  filters.ignore = {a.get("ignore")};
+  filters.hide = {a.get("hide")};
+  filters.show = {a.get("show")};
+  filters.show_from = {a.get("show-from")};
   filters.tag_focus = a.get("tag-focus");
   filters.tag_ignore = a.get("tag-ignore");
   return filters;

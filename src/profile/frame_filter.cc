@@ -25,12 +25,6 @@ std::string_view simplified(std::string_view name) {
   return name;
 }
 
-Result<std::shared_ptr<RE2>> optional_regex(const std::string& expression,
-                                            std::string_view option) {
-  if (expression.empty()) return std::shared_ptr<RE2>();
-  return compile_regex(expression, option);
-}
-
 }  // namespace
 
 // Whether a regular expression is found in the names of a dictionary. Every string is looked at
@@ -89,9 +83,9 @@ void FrameFilter::prune_uninteresting(const RE2& drop, const RE2* keep) {
     const auto all = dictionary_->lines[location];
     for (size_t at = all.size(); at-- > 0;) {
       if (!is_dropped(all[at].function)) continue;
-      marks_[i] |= kPruneBeneath;
+      marks_[i].marks |= kPruneBeneath;
       if (at + 1 == all.size()) {
-        marks_[i] |= kPrune;
+        marks_[i].marks |= kPrune;
       } else {
         set_lines(location, all.subspan(at + 1));
       }
@@ -100,22 +94,28 @@ void FrameFilter::prune_uninteresting(const RE2& drop, const RE2* keep) {
   }
 }
 
-void FrameFilter::filter_by_name(const RE2* focus, const RE2* ignore, const RE2* hide,
-                                 const RE2* show) {
-  const auto matcher = [&](const RE2* regex) {
-    return regex == nullptr ? std::optional<Matcher>() : Matcher(*dictionary_, *regex);
+void FrameFilter::filter_by_name(const FilterExpressions& expressions) {
+  filters_names_ = true;
+  all_focused_ = all_bits(expressions.focus);
+  const auto matchers = [&](const std::vector<FilterExpressions::Expression>& list) {
+    std::vector<Matcher> out;
+    for (const auto& expression : list) out.emplace_back(*dictionary_, *expression);
+    return out;
   };
-  auto focused = matcher(focus);
-  auto ignored = matcher(ignore);
-  auto hidden = matcher(hide);
-  auto shown = matcher(show);
+  const auto matcher = [&](const FilterExpressions::Expression& expression) {
+    return expression ? Matcher(*dictionary_, *expression) : std::optional<Matcher>();
+  };
+  auto focused = matchers(expressions.focus);
+  auto ignored = matcher(expressions.ignore);
+  auto hidden = matcher(expressions.hide);
+  auto shown = matchers(expressions.show);
   std::vector<Line> kept;
   for (size_t i = 1; i < dictionary_->locations.size(); ++i) {
     const LocationId location(i);
-    if (ignored && ignored->location(location, lines(location))) {
-      marks_[i] |= kIgnored;
-    } else if (!focused || focused->location(location, lines(location))) {
-      marks_[i] |= kFocused;
+    Marks& mark = marks_[i];
+    if (ignored && ignored->location(location, lines(location))) mark.marks |= kIgnored;
+    for (size_t at = 0; at < focused.size(); ++at) {
+      if (focused[at].location(location, lines(location))) mark.focused |= expression_bit(at);
     }
     if (hidden && hidden->location(location, lines(location))) {
       kept.clear();
@@ -125,36 +125,35 @@ void FrameFilter::filter_by_name(const RE2* focus, const RE2* ignore, const RE2*
         }
       }
       set_lines(location, kept);
-      if (kept.empty()) marks_[i] |= kHidden;
+      if (kept.empty()) mark.marks |= kHidden;
     }
-    if (shown) {
+    for (Matcher& show : shown) {
       const auto all = lines(location);
-      if (!shown->mapping_of(location)) {
+      if (!show.mapping_of(location)) {
         kept.clear();
         for (const Line& line : all) {
           // A line without a function has no name that could fail to match; pprof keeps it.
-          if (!line.function || shown->function(line.function)) kept.push_back(line);
+          if (!line.function || show.function(line.function)) kept.push_back(line);
         }
         if (kept.size() < all.size()) set_lines(location, kept);
       }
-      if (lines(location).empty()) marks_[i] |= kHidden;
+      if (lines(location).empty()) mark.marks |= kHidden;
     }
   }
 }
 
-void FrameFilter::filter_show_from(const RE2& show_from) {
-  needs_show_from_ = true;
+void FrameFilter::filter_show_from(const RE2& show_from, uint8_t bit) {
   Matcher matcher(*dictionary_, show_from);
   for (size_t i = 1; i < dictionary_->locations.size(); ++i) {
     const LocationId location(i);
     if (matcher.mapping_of(location)) {
-      marks_[i] |= kShowFrom;
+      marks_[i].starts |= bit;
       continue;
     }
     const auto all = lines(location);
     for (size_t at = all.size(); at-- > 0;) {
       if (!matcher.function(all[at].function)) continue;
-      marks_[i] |= kShowFrom;
+      marks_[i].starts |= bit;
       if (at + 1 < all.size()) set_lines(location, all.first(at + 1));
       break;
     }
@@ -196,25 +195,22 @@ Result<FrameFilter> FrameFilter::compile(const Dictionary& dictionary, const Fra
                                          std::string_view drop_frames,
                                          std::string_view keep_frames) {
   FrameFilter filter(dictionary);
-  VESTA_ASSIGN(const auto focus, optional_regex(filters.focus, "--focus"));
-  VESTA_ASSIGN(const auto ignore, optional_regex(filters.ignore, "--ignore"));
-  VESTA_ASSIGN(const auto hide, optional_regex(filters.hide, "--hide"));
-  VESTA_ASSIGN(const auto show, optional_regex(filters.show, "--show"));
-  VESTA_ASSIGN(const auto show_from, optional_regex(filters.show_from, "--show-from"));
+  VESTA_ASSIGN(const auto expressions,
+               FilterExpressions::compile(filters, FilterExpressions::Spelling::kFlag));
   filter.marks_.resize(dictionary.locations.size());
   filter.place_of_.resize(dictionary.locations.size());
   if (!drop_frames.empty()) {
     // These come with the profile: one that RE2 does not understand must not make the profile
     // unreadable.
     const auto drop = compile_regex(drop_frames, "drop_frames");
-    const auto keep = optional_regex(std::string(keep_frames), "keep_frames");
-    if (drop.ok() && keep.ok()) filter.prune_uninteresting(**drop, keep->get());
+    const auto keep = compile_regex(keep_frames, "keep_frames");
+    if (drop.ok() && keep.ok())
+      filter.prune_uninteresting(**drop, keep_frames.empty() ? nullptr : keep->get());
   }
-  if (focus || ignore || hide || show) {
-    filter.needs_focus_ = true;
-    filter.filter_by_name(focus.get(), ignore.get(), hide.get(), show.get());
-  }
-  if (show_from) filter.filter_show_from(*show_from);
+  if (expressions.by_name()) filter.filter_by_name(expressions);
+  filter.show_from_count_ = expressions.show_from.size();
+  for (size_t at = 0; at < filter.show_from_count_; ++at)
+    filter.filter_show_from(*expressions.show_from[at], expression_bit(at));
   VESTA_TRY(filter.filter_by_label(filters));
   return filter;
 }
@@ -226,7 +222,7 @@ bool FrameFilter::apply(std::span<const LocationId> stack, std::vector<LocationI
     // something is left.
     bool found_user = false;
     for (size_t i = kept.size(); i-- > 0;) {
-      const uint8_t mark = marks_[kept[i].index()];
+      const uint8_t mark = marks_[kept[i].index()].marks;
       if ((mark & (kPrune | kPruneBeneath)) == 0) {
         found_user = true;
       } else if (found_user) {
@@ -236,21 +232,21 @@ bool FrameFilter::apply(std::span<const LocationId> stack, std::vector<LocationI
       }
     }
   }
-  if (needs_focus_) {
-    bool focused = false;
+  if (filters_names_) {
+    uint8_t focused = 0;
     for (const LocationId location : kept) {
-      const uint8_t mark = marks_[location.index()];
-      if ((mark & kIgnored) != 0) return false;
-      focused |= (mark & kFocused) != 0;
+      const Marks& mark = marks_[location.index()];
+      if ((mark.marks & kIgnored) != 0) return false;
+      focused |= mark.focused;
     }
-    if (!focused) return false;
-    std::erase_if(kept,
-                  [&](LocationId location) { return (marks_[location.index()] & kHidden) != 0; });
+    if (focused != all_focused_) return false;
+    std::erase_if(
+        kept, [&](LocationId location) { return (marks_[location.index()].marks & kHidden) != 0; });
     if (kept.empty()) return false;
   }
-  if (needs_show_from_) {
+  for (size_t at = 0; at < show_from_count_; ++at) {
     size_t length = kept.size();
-    while (length > 0 && (marks_[kept[length - 1].index()] & kShowFrom) == 0) --length;
+    while (length > 0 && (marks_[kept[length - 1].index()].starts >> at & 1U) == 0) --length;
     if (length == 0) return false;
     kept.resize(length);
   }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "profile/frame_profile.h"
+#include "profile/filter_expressions.h"
 #include "profile/label_filter.h"
 
 namespace vesta {
@@ -19,7 +19,7 @@ class FrameFilter {
                                      std::string_view drop_frames, std::string_view keep_frames);
 
   // False when apply() would leave every stack as it is.
-  bool changes_stacks() const { return prunes_ || needs_focus_ || needs_show_from_; }
+  bool changes_stacks() const { return prunes_ || filters_names_ || show_from_count_ != 0; }
   // What is left of a stack, leaf first, in `kept`; false when the whole sample is out.
   bool apply(std::span<const LocationId> stack, std::vector<LocationId>& kept) const;
   bool filters_labels() const { return tag_focus_ || tag_ignore_; }
@@ -38,8 +38,8 @@ class FrameFilter {
   class Matcher;
   explicit FrameFilter(const Dictionary& dictionary) : dictionary_(&dictionary) {}
   void prune_uninteresting(const RE2& drop, const RE2* keep);
-  void filter_by_name(const RE2* focus, const RE2* ignore, const RE2* hide, const RE2* show);
-  void filter_show_from(const RE2& show_from);
+  void filter_by_name(const FilterExpressions& expressions);
+  void filter_show_from(const RE2& show_from, uint8_t bit);
   void set_lines(LocationId location, std::span<const Line> lines);
   Status filter_by_label(const FrameFilters& filters);
 
@@ -53,19 +53,18 @@ class FrameFilter {
   const Dictionary* dictionary_;
   ChangedLines changed_;
   std::vector<uint32_t> place_of_;
-  enum Mark : uint8_t {
-    kFocused = 1,
-    kIgnored = 2,
-    kHidden = 4,
-    kShowFrom = 8,
-    kPrune = 16,
-    kPruneBeneath = 32
+  enum Mark : uint8_t { kIgnored = 1, kHidden = 2, kPrune = 4, kPruneBeneath = 8 };
+  struct Marks {
+    uint8_t marks = 0;
+    uint8_t focused = 0;  // by expression
+    uint8_t starts = 0;   // by expression of show-from
   };
-  std::vector<uint8_t> marks_;  // per location
+  std::vector<Marks> marks_;  // per location
   std::optional<LabelFilter> tag_focus_;
   std::optional<LabelFilter> tag_ignore_;
-  bool needs_focus_ = false;
-  bool needs_show_from_ = false;
+  bool filters_names_ = false;
+  uint8_t all_focused_ = 0;
+  size_t show_from_count_ = 0;
   bool prunes_ = false;
 };
 

@@ -25,78 +25,90 @@ Folded filtered(const FrameFilters& filters) {
 }
 
 TEST(FrameFilterTest, FocusKeepsStacksWithAMatchingFrame) {
-  EXPECT_EQ(filtered({.focus = "serve"}),
+  EXPECT_EQ(filtered({.focus = {"serve"}}),
             (Folded{{"main;serve;parse", 1}, {"main;serve;render;draw", 2}}));
-  EXPECT_EQ(filtered({.focus = "nothing"}), Folded());
-  EXPECT_EQ(filtered({.focus = "^main$"}).size(), 3u);
+  EXPECT_EQ(filtered({.focus = {"nothing"}}), Folded());
+  EXPECT_EQ(filtered({.focus = {"^main$"}}).size(), 3u);
 }
 
 TEST(FrameFilterTest, IgnoreDropsStacksWithAMatchingFrame) {
-  EXPECT_EQ(filtered({.ignore = "serve|gc"}), (Folded{{"idle", 8}}));
+  EXPECT_EQ(filtered({.ignore = {"serve|gc"}}), (Folded{{"idle", 8}}));
 }
 
 TEST(FrameFilterTest, IgnoreWinsOverFocus) {
-  EXPECT_EQ(filtered({.focus = "main", .ignore = "draw"}),
+  EXPECT_EQ(filtered({.focus = {"main"}, .ignore = {"draw"}}),
             (Folded{{"main;serve;parse", 1}, {"main;gc", 4}}));
   // A frame that is ignored cannot be the one that is focused on.
-  EXPECT_EQ(filtered({.focus = "gc", .ignore = "gc"}), Folded());
+  EXPECT_EQ(filtered({.focus = {"gc"}, .ignore = {"gc"}}), Folded());
 }
 
 TEST(FrameFilterTest, HideRemovesFramesAndKeepsTheWeight) {
-  EXPECT_EQ(filtered({.hide = "serve|render"}),
+  EXPECT_EQ(filtered({.hide = {"serve|render"}}),
             (Folded{{"main;parse", 1}, {"main;draw", 2}, {"main;gc", 4}, {"idle", 8}}));
   // A stack of which nothing is left is gone.
-  EXPECT_EQ(filtered({.hide = "idle|main|gc"}),
+  EXPECT_EQ(filtered({.hide = {"idle|main|gc"}}),
             (Folded{{"serve;parse", 1}, {"serve;render;draw", 2}}));
 }
 
 TEST(FrameFilterTest, ShowRemovesAllOtherFrames) {
-  EXPECT_EQ(filtered({.show = "serve|gc|draw"}),
+  EXPECT_EQ(filtered({.show = {"serve|gc|draw"}}),
             (Folded{{"serve", 1}, {"serve;draw", 2}, {"gc", 4}}));
 }
 
 TEST(FrameFilterTest, HideComesBeforeShow) {
-  EXPECT_EQ(filtered({.hide = "draw", .show = "serve|draw"}), (Folded{{"serve", 3}}));
+  EXPECT_EQ(filtered({.hide = {"draw"}, .show = {"serve|draw"}}), (Folded{{"serve", 3}}));
 }
 
 TEST(FrameFilterTest, FocusLooksAtFramesThatAreHidden) {
-  EXPECT_EQ(filtered({.focus = "draw", .hide = "draw"}), (Folded{{"main;serve;render", 2}}));
+  EXPECT_EQ(filtered({.focus = {"draw"}, .hide = {"draw"}}), (Folded{{"main;serve;render", 2}}));
 }
 
 TEST(FrameFilterTest, ShowFromCutsAboveTheOutermostMatch) {
-  EXPECT_EQ(filtered({.show_from = "serve|render"}),
+  EXPECT_EQ(filtered({.show_from = {"serve|render"}}),
             (Folded{{"serve;parse", 1}, {"serve;render;draw", 2}}));
-  EXPECT_EQ(filtered(batch_from({{"a;b;c;b", 1}}), {.show_from = "b"}), (Folded{{"b;c;b", 1}}));
-  EXPECT_EQ(filtered(batch_from({{"a;b;c;b", 1}}), {.show_from = "c"}), (Folded{{"c;b", 1}}));
-  EXPECT_EQ(filtered(batch_from({{"a;b;c;b", 1}}), {.show_from = "d"}), Folded());
+  EXPECT_EQ(filtered(batch_from({{"a;b;c;b", 1}}), {.show_from = {"b"}}), (Folded{{"b;c;b", 1}}));
+  EXPECT_EQ(filtered(batch_from({{"a;b;c;b", 1}}), {.show_from = {"c"}}), (Folded{{"c;b", 1}}));
+  EXPECT_EQ(filtered(batch_from({{"a;b;c;b", 1}}), {.show_from = {"d"}}), Folded());
+}
+
+TEST(FrameFilterTest, RepeatedFiltersNarrowFurther) {
+  EXPECT_EQ(filtered({.focus = {"serve", "draw"}}), (Folded{{"main;serve;render;draw", 2}}));
+  EXPECT_EQ(filtered({.focus = {"serve", "gc"}}), Folded());
+  EXPECT_EQ(filtered({.ignore = {"serve", "gc"}}), (Folded{{"idle", 8}}));
+  EXPECT_EQ(filtered({.focus = {"main"}, .hide = {"main", "serve"}}),
+            (Folded{{"parse", 1}, {"render;draw", 2}, {"gc", 4}}));
+  EXPECT_EQ(filtered({.show = {"r", "se"}}), (Folded{{"serve;parse", 1}, {"serve", 2}}));
+  EXPECT_EQ(filtered({.show_from = {"serve", "render"}}), (Folded{{"render;draw", 2}}));
+  EXPECT_EQ(filtered({.show_from = {"render", "serve"}}), Folded());
+  EXPECT_EQ(filtered({.focus = {"", "gc"}}), (Folded{{"main;gc", 4}}));
 }
 
 TEST(FrameFilterTest, FileNamesMatchToo) {
   const ProfileBatch batch = batch_from({{"main@app/main.go:1;run@lib/run.go:2", 1}});
-  EXPECT_EQ(filtered(batch, {.hide = "^lib/"}), (Folded{{"main", 1}}));
-  EXPECT_EQ(filtered(batch, {.focus = "run\\.go"}), (Folded{{"main;run", 1}}));
-  EXPECT_EQ(filtered(batch, {.show_from = "lib"}), (Folded{{"run", 1}}));
+  EXPECT_EQ(filtered(batch, {.hide = {"^lib/"}}), (Folded{{"main", 1}}));
+  EXPECT_EQ(filtered(batch, {.focus = {"run\\.go"}}), (Folded{{"main;run", 1}}));
+  EXPECT_EQ(filtered(batch, {.show_from = {"lib"}}), (Folded{{"run", 1}}));
 }
 
 TEST(FrameFilterTest, InlinedLinesAreHiddenOneByOne) {
   const ProfileBatch batch = batch_from({{"main;outer>middle>inner", 1}});
   EXPECT_EQ(filtered(batch, {}), (Folded{{"main;outer;middle;inner", 1}}));
-  EXPECT_EQ(filtered(batch, {.hide = "middle"}), (Folded{{"main;outer;inner", 1}}));
-  EXPECT_EQ(filtered(batch, {.show = "outer|inner"}), (Folded{{"outer;inner", 1}}));
+  EXPECT_EQ(filtered(batch, {.hide = {"middle"}}), (Folded{{"main;outer;inner", 1}}));
+  EXPECT_EQ(filtered(batch, {.show = {"outer|inner"}}), (Folded{{"outer;inner", 1}}));
 }
 
 TEST(FrameFilterTest, ShowFromCutsInlinedLines) {
   const ProfileBatch batch = batch_from({{"main;outer>middle>inner;leaf", 1}});
-  EXPECT_EQ(filtered(batch, {.show_from = "middle"}), (Folded{{"middle;inner;leaf", 1}}));
+  EXPECT_EQ(filtered(batch, {.show_from = {"middle"}}), (Folded{{"middle;inner;leaf", 1}}));
 }
 
 TEST(FrameFilterTest, EmptyStacksPassUnlessSomethingIsAsked) {
   const ProfileBatch batch = batch_from({{"", 3}, {"main", 1}});
   EXPECT_EQ(filtered(batch, {}), (Folded{{"", 3}, {"main", 1}}));
-  EXPECT_EQ(filtered(batch, {.focus = "main"}), (Folded{{"main", 1}}));
-  EXPECT_EQ(filtered(batch, {.ignore = "nothing"}), (Folded{{"main", 1}}));
-  EXPECT_EQ(filtered(batch, {.hide = "nothing"}), (Folded{{"main", 1}}));
-  EXPECT_EQ(filtered(batch, {.show_from = "main"}), (Folded{{"main", 1}}));
+  EXPECT_EQ(filtered(batch, {.focus = {"main"}}), (Folded{{"main", 1}}));
+  EXPECT_EQ(filtered(batch, {.ignore = {"nothing"}}), (Folded{{"main", 1}}));
+  EXPECT_EQ(filtered(batch, {.hide = {"nothing"}}), (Folded{{"main", 1}}));
+  EXPECT_EQ(filtered(batch, {.show_from = {"main"}}), (Folded{{"main", 1}}));
 }
 
 // A stack "main;?;?" of which the second location has two names and the third none, both in libc.
@@ -122,13 +134,13 @@ ProfileBatch with_binaries() {
 TEST(FrameFilterTest, BinariesMatchAsAWhole) {
   const ProfileBatch batch = with_binaries();
   EXPECT_EQ(filtered(batch, {}), (Folded{{"main;copy;memcpy;[libc.so.6]", 1}}));
-  EXPECT_EQ(filtered(batch, {.focus = "libc"}).size(), 1u);
-  EXPECT_EQ(filtered(batch, {.ignore = "libc"}).size(), 0u);
-  EXPECT_EQ(filtered(batch, {.hide = "libc"}), (Folded{{"main", 1}}));
+  EXPECT_EQ(filtered(batch, {.focus = {"libc"}}).size(), 1u);
+  EXPECT_EQ(filtered(batch, {.ignore = {"libc"}}).size(), 0u);
+  EXPECT_EQ(filtered(batch, {.hide = {"libc"}}), (Folded{{"main", 1}}));
   // A location without names is not shown even if its binary matches: so does pprof.
-  EXPECT_EQ(filtered(batch, {.show = "libc"}), (Folded{{"copy;memcpy", 1}}));
-  EXPECT_EQ(filtered(batch, {.show_from = "libc"}), (Folded{{"copy;memcpy;[libc.so.6]", 1}}));
-  EXPECT_EQ(filtered(batch, {.show_from = "memcpy"}), (Folded{{"memcpy;[libc.so.6]", 1}}));
+  EXPECT_EQ(filtered(batch, {.show = {"libc"}}), (Folded{{"copy;memcpy", 1}}));
+  EXPECT_EQ(filtered(batch, {.show_from = {"libc"}}), (Folded{{"copy;memcpy;[libc.so.6]", 1}}));
+  EXPECT_EQ(filtered(batch, {.show_from = {"memcpy"}}), (Folded{{"memcpy;[libc.so.6]", 1}}));
 }
 
 ProfileBatch dropping(ProfileBatch batch, std::string_view drop, std::string_view keep = {}) {
@@ -187,11 +199,11 @@ TEST(FrameFilterTest, ABrokenExpressionInTheProfileIsNotFollowed) {
 
 TEST(FrameFilterTest, ABrokenExpressionFromAPersonIsAnErrorThatNamesTheOption) {
   const MergedProfile profile = test::merged(batch_from(kStacks));
-  for (const auto& [filters, option] : {std::pair(FrameFilters{.focus = "("}, "--focus"),
-                                        {FrameFilters{.ignore = "("}, "--ignore"},
-                                        {FrameFilters{.hide = "["}, "--hide"},
-                                        {FrameFilters{.show = "*"}, "--show"},
-                                        {FrameFilters{.show_from = "("}, "--show-from"},
+  for (const auto& [filters, option] : {std::pair(FrameFilters{.focus = {"("}}, "--focus"),
+                                        {FrameFilters{.ignore = {"("}}, "--ignore"},
+                                        {FrameFilters{.hide = {"["}}, "--hide"},
+                                        {FrameFilters{.show = {"*"}}, "--show"},
+                                        {FrameFilters{.show_from = {"("}}, "--show-from"},
                                         {FrameFilters{.tag_focus = "("}, "--tag-focus"},
                                         {FrameFilters{.tag_ignore = "key=("}, "--tag-ignore"}}) {
     const auto result = resolve_frames(profile, {Granularity::kFunction, filters});
@@ -202,7 +214,7 @@ TEST(FrameFilterTest, ABrokenExpressionFromAPersonIsAnErrorThatNamesTheOption) {
 }
 
 TEST(FrameFilterTest, FiltersDoNotChangeTheTotal) {
-  EXPECT_EQ(frames(batch_from(kStacks), {Granularity::kFunction, {.focus = "gc"}}).total, 15);
+  EXPECT_EQ(frames(batch_from(kStacks), {Granularity::kFunction, {.focus = {"gc"}}}).total, 15);
 }
 
 TEST(FrameFilterTest, LabelsOfSampleAndResourceDecide) {

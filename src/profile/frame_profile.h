@@ -49,17 +49,18 @@ struct StackWeight {
   int64_t baseline = 0;
 };
 
-// Regular expressions in RE2 syntax, each empty when not used; same meaning as pprof's options of
-// these names.
+// Regular expressions in RE2 syntax; same meaning as pprof's options of these names, of which there
+// may be several here. Empty ones are none.
 struct FrameFilters {
-  std::string focus;   // keep stacks that have a matching frame
-  std::string ignore;  // drop stacks that have a matching frame
-  std::string hide;    // remove matching frames
-  std::string show;    // remove all other frames
-  std::string
-      show_from;  // remove what is above the outermost matching frame, and stacks without one
-  std::string tag_focus;  // "key=regex", "regex" against "key:value", "key=128kb:512kb"
-  std::string tag_ignore;
+  std::vector<std::string> focus;   // keep stacks that have a match of each
+  std::vector<std::string> ignore;  // drop stacks that have a match of any
+  std::vector<std::string> hide;    // remove frames that match any
+  std::vector<std::string> show;    // remove frames that do not match each
+  // Remove what is above the outermost match, and stacks without one: by the first, then by the
+  // second in what is left, and so on.
+  std::vector<std::string> show_from;
+  std::string tag_focus = {};  // "key=regex", "regex" against "key:value", "key=128kb:512kb"
+  std::string tag_ignore = {};
 };
 
 struct FrameOptions {

@@ -73,8 +73,8 @@ TEST(TopTableTest, ExtremesSaturate) {
 
 TEST(TopTableTest, FlatWeightsAddUpToWhatPassedTheFilters) {
   FrameOptions options;
-  options.filters.hide = "function1";
-  options.filters.show_from = "f";
+  options.filters.hide = {"function1"};
+  options.filters.show_from = {"f"};
   for (uint64_t seed = 0; seed < 10; ++seed) {
     for (const Granularity granularity :
          {Granularity::kFunction, Granularity::kFile, Granularity::kLine, Granularity::kAddress}) {
@@ -280,7 +280,7 @@ TEST(SourceLinesTest, OnlyFunctionsThatMatchAreListed) {
   EXPECT_EQ(source_lines(profile, {}, "^wor")->size(), 1u);
   EXPECT_EQ(source_lines(profile, {}, "w.cc")->size(), 0u);
   FrameFilters filters;
-  filters.hide = "work";
+  filters.hide = {"work"};
   EXPECT_EQ(source_lines(profile, filters, "work")->size(), 0u);
   EXPECT_EQ(source_lines(profile, {}, "(").error().code, ErrorCode::kUsage);
 }

@@ -4,17 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "base/result.h"
-#include "profile/frame_profile.h"
+#include "profile/filter_expressions.h"
 #include "store/stack_tree.h"
-
-namespace re2 {
-class RE2;
-}
 
 namespace vesta {
 
@@ -24,27 +19,69 @@ class StackFilter {
   // kUsage when an expression is not valid, or when it is about labels, which a selection has not.
   static Result<StackFilter> compile(const FrameFilters& filters);
 
-  bool empty() const { return !by_name() && !show_from_; }
+  bool empty() const { return expressions_.empty(); }
 
-  enum Mark : uint8_t {
-    kFocused = 1,
-    kIgnored = 2,
-    kHidden = 4,
-    kStarts = 8,           // show-from: by name or file
-    kStartsByBinary = 16,  // show-from: the whole location
+  // What the expressions say about a frame.
+  struct Marks {
+    uint8_t focused = 0;           // by expression
+    uint8_t starts = 0;            // by expression of show-from: name or file
+    uint8_t starts_by_binary = 0;  // the same: the whole location
+    bool ignored = false;
+    bool hidden = false;
   };
   // By frame of the tree; those that `used` leaves out have none.
-  std::vector<uint8_t> marks(const StackTree& tree, std::span<const uint8_t> used) const;
+  std::vector<Marks> marks(const StackTree& tree, std::span<const uint8_t> used) const;
 
-  bool by_name() const { return focus_ || ignore_ || hide_ || show_; }
-  bool has_show_from() const { return show_from_ != nullptr; }
+  bool by_name() const { return expressions_.by_name(); }
+  uint8_t all_focused() const { return all_bits(expressions_.focus); }
+  size_t show_from_count() const { return expressions_.show_from.size(); }
 
  private:
-  std::shared_ptr<const re2::RE2> focus_;
-  std::shared_ptr<const re2::RE2> ignore_;
-  std::shared_ptr<const re2::RE2> hide_;
-  std::shared_ptr<const re2::RE2> show_;
-  std::shared_ptr<const re2::RE2> show_from_;
+  FilterExpressions expressions_;
+};
+
+// Where a node of a tree stands with show-from, whose expressions are taken in order: by how many
+// of them the stack has started, and which were found in the location that the node belongs to.
+// Frames of one location are one, as far as these filters go: a match further in takes away those
+// around it, whether or not something was shown before.
+class ShowFromState {
+ public:
+  // A frame that is there, within the location of this state or as the start of the next one.
+  // Returns whether it takes away what is around it in its location.
+  bool take(const StackFilter::Marks& marks, bool same_location, size_t count) {
+    if (!same_location) {
+      entry_ = started_;
+      found_ = 0;
+    }
+    bool alone = false;
+    for (size_t at = 0; at < count; ++at) {
+      const uint8_t bit = expression_bit(at);
+      if ((marks.starts_by_binary & bit) != 0) {
+        found_ |= bit;
+      } else if (alone) {
+        // What was found further out is gone.
+        found_ = static_cast<uint8_t>((found_ & ~bit) | (marks.starts & bit));
+      } else if ((found_ & bit) == 0 && (marks.starts & bit) != 0) {
+        found_ |= bit;
+        alone = true;
+      }
+    }
+    started_ = entry_;
+    while (started_ < count && (found_ >> started_ & 1U) != 0) ++started_;
+    return alone;
+  }
+  // A frame that is not there.
+  void skip(bool same_location) {
+    if (same_location) return;
+    entry_ = started_;
+    found_ = 0;
+  }
+  uint8_t started() const { return started_; }
+
+ private:
+  uint8_t started_ = 0;
+  uint8_t entry_ = 0;  // the same before the location
+  uint8_t found_ = 0;  // in the location so far
 };
 
 // By node: whether a stack of some weight goes through it.
@@ -66,66 +103,52 @@ inline bool has_line(const StoredFrame& frame) {
 template <class Extend, class Visit>
 void place_stacks(const StackTree& tree, std::span<const int64_t> weights,
                   const StackFilter& filter, Extend&& extend, Visit&& visit) {
-  enum State : uint8_t {
-    kFocused = 1,
-    kIgnored = 2,
-    kStarted = 4,          // show-from: a frame is shown already
-    kEntryStarted = 8,     // the same before the location that the node belongs to
-    kLocationMarked = 16,  // show-from: the location has a matching frame so far
-    kLocationKept = 32,    // a frame of the location is left
+  struct State {
+    uint8_t focused = 0;
+    bool ignored = false;
+    bool location_kept = false;  // a frame of the location is left
   };
   const std::vector<uint8_t> used = used_nodes(tree, weights);
-  const std::vector<uint8_t> marks = filter.marks(tree, used);
+  const std::vector<StackFilter::Marks> marks = filter.marks(tree, used);
+  const size_t show_from = filter.show_from_count();
   std::vector<uint32_t> target(tree.node_count());
-  std::vector<uint8_t> state(tree.node_count());
-  std::vector<uint32_t> entry(filter.has_show_from() ? tree.node_count() : 0);
+  std::vector<State> state(tree.node_count());
+  std::vector<ShowFromState> starts(show_from == 0 ? 0 : tree.node_count());
+  std::vector<uint32_t> entry(starts.size());  // the target before the node's location
   for (TreeNode node = 1; node < tree.node_count(); ++node) {
     if (used[node] == 0) continue;
     const TreeNode parent = tree.parent(node);
     const TreeFrame frame = tree.frame(node);
-    const uint8_t mark = marks[frame];
-    const uint8_t before = state[parent];
+    const StackFilter::Marks& mark = marks[frame];
+    const State& before = state[parent];
     const bool inlined = tree.stored_frame(frame).inlined && parent != 0;
-    uint8_t now = before & (kFocused | kIgnored | kStarted);
-    if ((mark & StackFilter::kFocused) != 0) now |= kFocused;
-    if ((mark & StackFilter::kIgnored) != 0) now |= kIgnored;
-    bool kept = (mark & StackFilter::kHidden) == 0;
+    State now{static_cast<uint8_t>(before.focused | mark.focused), before.ignored || mark.ignored,
+              false};
+    bool kept = !mark.hidden;
     uint32_t from = target[parent];
-    bool joins_location = inlined && (before & kLocationKept) != 0;
-    if (filter.has_show_from()) {
-      // Frames of one location are one, as far as this filter goes: a match further in takes away
-      // those around it, whether or not something was shown before.
-      if (inlined) {
-        entry[node] = entry[parent];
-        now |= before & (kLocationMarked | kEntryStarted);
-      } else {
-        entry[node] = target[parent];
-        if ((before & kStarted) != 0) now |= kEntryStarted;
-        if ((mark & StackFilter::kStartsByBinary) != 0) now |= kLocationMarked;
-      }
-      if (kept && (now & kLocationMarked) == 0 && (mark & StackFilter::kStarts) != 0) {
-        now |= kLocationMarked;
+    bool joins_location = inlined && before.location_kept;
+    if (show_from != 0) {
+      entry[node] = inlined ? entry[parent] : target[parent];
+      starts[node] = starts[parent];
+      if (!kept) {
+        starts[node].skip(inlined);
+      } else if (starts[node].take(mark, inlined, show_from)) {
         from = entry[node];
         joins_location = false;
       }
-      kept = kept && (now & (kLocationMarked | kEntryStarted)) != 0;
-      if (kept) now |= kStarted;
+      kept = kept && starts[node].started() == show_from;
     }
-    if (inlined && joins_location) now |= kLocationKept;
-    if (kept) now |= kLocationKept;
+    now.location_kept = kept || joins_location;
     state[node] = now;
-    if ((now & kIgnored) != 0) continue;
+    if (now.ignored) continue;
     target[node] = kept ? extend(from, frame, joins_location) : from;
   }
   const size_t stacks = std::min(weights.size(), tree.stack_count());
   for (StackNumber stack = 0; stack < stacks; ++stack) {
     if (weights[stack] == 0) continue;
     const TreeNode leaf = tree.leaf(stack);
-    if (filter.by_name() &&
-        ((state[leaf] & kIgnored) != 0 || (state[leaf] & kFocused) == 0 || target[leaf] == 0)) {
-      continue;
-    }
-    if (filter.has_show_from() && target[leaf] == 0) continue;
+    if (!filter.empty() && target[leaf] == 0) continue;
+    if (state[leaf].ignored || state[leaf].focused != filter.all_focused()) continue;
     visit(stack, target[leaf]);
   }
 }

@@ -95,47 +95,130 @@ TEST(StackFilter, MeansWhatFiltersOfFilesMean) {
   for (const auto& one : expressions) {
     for (const auto& other : expressions) {
       FrameFilters filters;
-      filters.focus = one;
-      filters.ignore = other;
+      filters.focus = {one};
+      filters.ignore = {other};
       expect_same(batch, filters, fmt::format("focus {} ignore {}", one, other));
       filters = {};
-      filters.hide = one;
-      filters.show = other;
+      filters.hide = {one};
+      filters.show = {other};
       expect_same(batch, filters, fmt::format("hide {} show {}", one, other));
       filters = {};
-      filters.hide = one;
-      filters.show_from = other;
+      filters.hide = {one};
+      filters.show_from = {other};
       expect_same(batch, filters, fmt::format("hide {} show_from {}", one, other));
       filters = {};
-      filters.focus = one;
-      filters.show_from = other;
+      filters.focus = {one};
+      filters.show_from = {other};
       expect_same(batch, filters, fmt::format("focus {} show_from {}", one, other));
     }
   }
 }
 
+using Expressions = std::vector<std::string>;
+
+std::string described(const FrameFilters& filters) {
+  return fmt::format("focus [{}] ignore [{}] hide [{}] show [{}] show_from [{}]",
+                     fmt::join(filters.focus, ", "), fmt::join(filters.ignore, ", "),
+                     fmt::join(filters.hide, ", "), fmt::join(filters.show, ", "),
+                     fmt::join(filters.show_from, ", "));
+}
+
+const Expressions kExpressions = {"",    "",      "",      "function1", "on[2-4]$",
+                                  "lib", "n0|n5", "file3", "1.so"};
+
+ProfileBatch random_stacks(uint64_t seed) {
+  test::RandomOptions options;
+  options.profiles = 1;
+  ProfileBatch batch = test::random_batch(seed, options);
+  batch.profiles[0].drop_frames = {};  // what a profile asks for itself is not stored
+  return batch;
+}
+
 TEST(StackFilter, MeansTheSameOnRandomData) {
-  const std::vector<std::string> expressions = {"",    "",      "",      "function1", "on[2-4]$",
-                                                "lib", "n0|n5", "file3", "1.so"};
   std::mt19937_64 random(7);
-  for (uint64_t seed = 1; seed <= 80; ++seed) {
-    test::RandomOptions options;
-    options.profiles = 1;
-    ProfileBatch batch = test::random_batch(seed, options);
-    batch.profiles[0].drop_frames = {};  // what a profile asks for itself is not stored
-    const auto any = [&] { return expressions[random() % expressions.size()]; };
+  for (uint64_t seed = 1; seed <= 160; ++seed) {
+    const ProfileBatch batch = random_stacks(seed);
+    // One expression of each kind at first, then up to three.
+    const auto any = [&] {
+      Expressions list(seed <= 80 ? 1 : random() % 4);
+      for (std::string& text : list) text = kExpressions[random() % kExpressions.size()];
+      return list;
+    };
     FrameFilters filters{any(), any(), any(), any(), any(), "", ""};
     if (has_empty_location(batch.dictionary)) filters.show.clear();
-    expect_same(
-        batch, filters,
-        fmt::format("seed {} focus {} ignore {} hide {} show {} show_from {}", seed, filters.focus,
-                    filters.ignore, filters.hide, filters.show, filters.show_from));
+    expect_same(batch, filters, fmt::format("seed {} {}", seed, described(filters)));
   }
+}
+
+// Repeating a filter means: apply the second to what the first left.
+TEST(StackFilter, RepeatedExpressionsApplyOneAfterTheOther) {
+  std::mt19937_64 random(11);
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const ProfileBatch batch = random_stacks(seed);
+    for (const auto kind : {&FrameFilters::focus, &FrameFilters::ignore, &FrameFilters::hide,
+                            &FrameFilters::show, &FrameFilters::show_from}) {
+      if (kind == &FrameFilters::show && has_empty_location(batch.dictionary)) continue;
+      FrameFilters filters;
+      ProfileBatch left = batch;
+      for (int i = 0; i < 3; ++i) {
+        FrameFilters one;
+        const std::string& text = kExpressions[random() % kExpressions.size()];
+        (filters.*kind).push_back(text);
+        (one.*kind) = {text};
+        left = to_profile_batch(test::selection_from(left), compiled(one));
+      }
+      EXPECT_EQ(folded(build_flame_tree(test::selection_from(batch),
+                                        {GroupBy::kFunction, compiled(filters)})),
+                without_zeros(test::folded(test::frames(left))))
+          << "seed " << seed << " " << described(filters);
+    }
+  }
+}
+
+TEST(StackFilter, FindsOneExpressionAfterTheOtherWithinALocation) {
+  const auto batch = test::batch_from({{"main;a>b>c>a;d", 1}, {"b;a;c", 2}, {"a>x;b>c;d", 4}});
+  const auto from = [&](Expressions expressions) {
+    FrameFilters filters;
+    filters.show_from = std::move(expressions);
+    expect_same(batch, filters, described(filters));
+    return folded(
+        build_flame_tree(test::selection_from(batch), {GroupBy::kFunction, compiled(filters)}));
+  };
+  using Folded = std::map<std::string, int64_t>;
+  EXPECT_EQ(from({"a", "b"}), (Folded{{"b;c;a;d", 1}, {"b;c;d", 4}}));
+  EXPECT_EQ(from({"b", "a"}), (Folded{{"a;d", 1}, {"a;c", 2}}));
+  EXPECT_EQ(from({"c", "b"}), Folded());
+  EXPECT_EQ(from({"a", "a"}), from({"a"}));
+  EXPECT_EQ(from({"a", "b", "c"}), (Folded{{"c;a;d", 1}, {"c;d", 4}}));
+}
+
+TEST(StackFilter, BoundsHowManyExpressionsThereAre) {
+  FrameFilters filters;
+  filters.hide.assign(FilterExpressions::kMaxTogether, "a");
+  filters.focus.assign(FilterExpressions::kMaxSeparate, "a");
+  EXPECT_TRUE(StackFilter::compile(filters).ok());
+  filters.focus.emplace_back("a");
+  EXPECT_EQ(StackFilter::compile(filters).error().message, "focus: more than 8 expressions");
+  filters.focus = {};
+  filters.hide.emplace_back("a");
+  EXPECT_EQ(StackFilter::compile(filters).error().message, "hide: more than 64 expressions");
+}
+
+TEST(StackFilter, ChecksEachExpressionByItself) {
+  FrameFilters filters;
+  filters.ignore = {"a)", "(b"};
+  EXPECT_FALSE(StackFilter::compile(filters).ok());
+  // What one of them sets does not reach the next.
+  filters.ignore = {"(?i)X", "MAIN"};
+  const auto batch = test::batch_from({{"main", 1}, {"x", 2}});
+  EXPECT_EQ(folded(build_flame_tree(test::selection_from(batch),
+                                    {GroupBy::kFunction, compiled(filters)})),
+            (std::map<std::string, int64_t>{{"main", 1}}));
 }
 
 TEST(StackFilter, SaysWhichExpressionIsWrong) {
   FrameFilters filters;
-  filters.show_from = "(";
+  filters.show_from = {"a", "("};
   const auto filter = StackFilter::compile(filters);
   ASSERT_FALSE(filter.ok());
   EXPECT_EQ(filter.error().code, ErrorCode::kUsage);

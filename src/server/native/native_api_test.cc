@@ -86,6 +86,26 @@ TEST(NativeApi, FiltersStacks) {
   EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&focus=(").status, 400);
 }
 
+TEST(NativeApi, FiltersMayRepeat) {
+  TestApi api;
+  const std::string web = "query=cpu{service_name=\"web\"}";
+  const auto totals = [&](const std::string& filters) {
+    return test::read_flame_columns(
+               api.call("/api/v1/flame?" + web + "&format=columns" + filters).body)
+        .totals;
+  };
+  EXPECT_EQ(totals("&focus=work&focus=read").at(""), 1);
+  EXPECT_EQ(totals("&focus=work&focus=idle").at(""), 0);
+  EXPECT_EQ(totals("&ignore=read&ignore=idle").at(""), 2);
+  EXPECT_EQ(totals("&hide=main&hide=work").at("read"), 1);
+  EXPECT_EQ(totals("&show_from=work&show_from=read").at("read"), 1);
+  const std::string text =
+      api.call("/api/v1/tree?" + web + "&format=csv&focus=work&focus=read").body;
+  EXPECT_NE(text.find("read"), std::string::npos) << text;
+  EXPECT_EQ(text.find("write"), std::string::npos) << text;
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&focus=a&focus=(").status, 400);
+}
+
 TEST(NativeApi, ShowsCallersAndCallees) {
   TestApi api;
   const std::string body =

@@ -145,12 +145,16 @@ Result<Selection> select(const ApiCall& call, const Question& question) {
 }
 
 FrameFilters read_filters(const ApiCall& call) {
+  const auto all = [&](std::string_view name) {
+    const auto found = call.request.parameters(name);
+    return std::vector<std::string>(found.begin(), found.end());
+  };
   FrameFilters filters;
-  filters.focus = call.parameter("focus");
-  filters.ignore = call.parameter("ignore");
-  filters.hide = call.parameter("hide");
-  filters.show = call.parameter("show");
-  filters.show_from = call.parameter("show_from");
+  filters.focus = all("focus");
+  filters.ignore = all("ignore");
+  filters.hide = all("hide");
+  filters.show = all("show");
+  filters.show_from = all("show_from");
   return filters;
 }
 

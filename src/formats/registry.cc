@@ -136,6 +136,13 @@ Error unknown_format(std::string_view bytes) {
 
 }  // namespace
 
+std::string_view recognise_format(std::string_view bytes) {
+  if (bytes.empty()) return {};
+  const auto it =
+      std::ranges::find_if(kFormats, [&](const Format& f) { return f.recognise(bytes); });
+  return it == kFormats.end() ? std::string_view() : it->name;
+}
+
 Result<ProfileBatch> read_profile(std::string_view bytes, std::string_view format_name,
                                   const ReadOptions& options) {
   std::string decoded;
@@ -154,16 +161,12 @@ Result<ProfileBatch> read_profile(std::string_view bytes, std::string_view forma
     return Error{ErrorCode::kInvalidInput, "the file is empty",
                  "the tool that wrote it was stopped before it had data?"};
   }
-  if (!format_name.empty()) {
-    const Format* format = format_named(format_name);
-    if (format == nullptr)
-      return Error{ErrorCode::kUsage, fmt::format("no format '{}'", format_name), ""};
-    return format->read(bytes, options);
-  }
-  for (const Format& format : kFormats) {
-    if (format.recognise(bytes)) return format.read(bytes, options);
-  }
-  return unknown_format(bytes);
+  const bool is_guess = format_name.empty();
+  if (is_guess) format_name = recognise_format(bytes);
+  const Format* format = format_named(format_name);
+  if (format != nullptr) return format->read(bytes, options);
+  if (is_guess) return unknown_format(bytes);
+  return Error{ErrorCode::kUsage, fmt::format("no format '{}'", format_name), ""};
 }
 
 namespace {

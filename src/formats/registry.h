@@ -18,6 +18,9 @@ namespace vesta {
 Result<ProfileBatch> read_profile(std::string_view bytes, std::string_view format_name,
                                   const ReadOptions& options);
 
+// The name of the format that the bytes, which are not packed, are in; empty when it is none.
+std::string_view recognise_format(std::string_view bytes);
+
 struct EncodeOptions {
   // Only this type; empty = all, or the default one where the format holds one only.
   std::string type;

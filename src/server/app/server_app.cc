@@ -18,6 +18,7 @@
 #include "server/app/target_routes.h"
 #include "server/config/server_fields.h"
 #include "server/dispatcher.h"
+#include "server/files/file_shelf.h"
 #include "server/grpc_server.h"
 #include "server/http_server.h"
 #include "server/ingest/routes.h"
@@ -107,6 +108,7 @@ struct ServerApp::Running {
   RequestMetrics requests;
   std::unique_ptr<Engine> engine;
   std::unique_ptr<Ingest> ingest;
+  std::unique_ptr<FileShelf> files;
   Routes routes;
   std::unique_ptr<MemoryBudget> memory;
   std::unique_ptr<Dispatcher> dispatcher;
@@ -213,6 +215,10 @@ Status ServerApp::Running::open_store() {
   options.tenant_limits = config.tenant_limits;
   options.keep_timestamps = config.keep_timestamps;
   ingest = std::make_unique<Ingest>(*engine, std::move(options));
+  FileShelf::Options shelf;
+  shelf.limits = config.files;
+  shelf.tenant_limits = [this](std::string_view tenant) { return ingest->limits(tenant); };
+  files = std::make_unique<FileShelf>(std::move(shelf));
   tenants.insert("anonymous");
   for (const TokenInfo& token : tokens->list()) tenants.insert(token.tenant);
   apply_retention();
@@ -241,6 +247,7 @@ void ServerApp::Running::add_routes() {
   native.sources = config.sources;
   native.local_agent = parts.local_agent;
   native.file_bytes = request_limits(config).max_bytes;
+  native.files = files.get();
   add_native_routes(routes, *engine, native);
   add_target_routes(routes, scraper.get());
   if (parts.add_routes) parts.add_routes(routes, *engine, *ingest);
@@ -326,6 +333,7 @@ void ServerApp::Running::maintain() {
     }
     token_problem = problem;
     apply_retention();
+    files->expire();
     if (std::chrono::steady_clock::now() >= next_retention) {
       next_retention = std::chrono::steady_clock::now() + kRetentionInterval;
       if (const Status status = engine->apply_retention(unix_now_ns()); !status.ok()) {
@@ -355,6 +363,7 @@ void ServerApp::Running::stop(std::chrono::milliseconds grace) {
   grpc.reset();
   http.reset();
   pool.reset();
+  files.reset();
   ingest.reset();
   if (engine != nullptr) {
     if (const Status status = engine->flush(); !status.ok()) {

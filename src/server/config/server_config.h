@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "ingest/limits.h"
 #include "ingest/scrape/scrape_config.h"
+#include "server/files/file_shelf_limits.h"
 #include "server/http_server.h"
 #include "server/source_folder.h"
 #include "server/ui_options.h"
@@ -52,6 +53,7 @@ struct ServerConfig {
 
   UiOptions ui;
   std::vector<SourceFolder> sources;
+  FileShelfLimits files;  // that people open to look at
 
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;

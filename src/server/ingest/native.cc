@@ -5,14 +5,10 @@
 #include <charconv>
 
 #include "base/json_writer.h"
-#include "formats/jfr/reader.h"
-#include "formats/otlp/reader.h"
-#include "formats/registry.h"
-#include "ingest/otlp_types.h"
 #include "ingest/profile_types.h"
 #include "ingest/pyroscope/app_name.h"
-#include "ingest/pyroscope/jfr_labels.h"
 #include "ingest/pyroscope/time_words.h"
+#include "ingest/read_file.h"
 #include "ingest/unpack.h"
 #include "profile/merged_profile.h"
 #include "profile/transform.h"
@@ -80,22 +76,6 @@ Result<double> sample_rate_of(const HttpRequest& request) {
   return Error{ErrorCode::kUsage, "sample_rate: is no number of samples per second", ""};
 }
 
-Result<ProfileBatch> read_any(std::string_view bytes, const HttpRequest& request,
-                              const ReadOptions& options, IngestHints& hints) {
-  const std::string_view format = request.parameter("format");
-  auto batch = read_profile(bytes, format, options);
-  if (!batch) return batch;
-  const bool guess = format.empty();
-  if (format == "otlp" || format == "otlp-json" ||
-      (guess && (looks_like_otlp(bytes) || looks_like_otlp_json(bytes))))
-    name_otlp_types(*batch);
-  if (format == "jfr" || (guess && looks_like_jfr(bytes))) {
-    pyroscope::drop_sample_counts(*batch);
-    hints.sample_labels = {"class", "state", "event"};
-  }
-  return batch;
-}
-
 Result<IngestReceipt> ingest_file(Ingest& ingest, const HttpRequest& request,
                                   const Caller& caller) {
   VESTA_TRY(begin_ingest(ingest, kProtocol, caller, request.body.size()));
@@ -111,7 +91,10 @@ Result<IngestReceipt> ingest_file(Ingest& ingest, const HttpRequest& request,
   const ReadOptions options = ingest.read_options(caller.tenant);
   VESTA_ASSIGN(const Unpacked unpacked, Unpacked::make(request.body, options.max_decoded_bytes));
   hints.decoded_bytes = unpacked.bytes().size();
-  VESTA_ASSIGN(ProfileBatch batch, read_any(unpacked.bytes(), request, options, hints));
+  VESTA_ASSIGN(FileContent content,
+               read_file(unpacked.bytes(), request.parameter("format"), options));
+  ProfileBatch& batch = content.batch;
+  hints.sample_labels = content.sample_labels;
   VESTA_TRY(apply_type(request.parameter("type"), sample_rate, batch, hints));
   if (const auto text = request.parameter("time"); !text.empty()) {
     auto time = pyroscope::parse_time(text, ingest.now_ns());

@@ -61,7 +61,7 @@ Result<HttpResponse> backup(const ApiCall& call) {
 
 std::span<const ApiRoute> admin_routes() {
   static const std::array kRoutes = {
-      ApiRoute{"DELETE", "/api/v1/series", Scope::kAdmin, {kSeriesParameters}, delete_series},
+      ApiRoute{"DELETE", "/api/v1/series", Scope::kAdmin, {"query from to"}, delete_series},
       ApiRoute{"POST", "/api/v1/backup", Scope::kAdmin, {"name"}, backup},
   };
   return kRoutes;

@@ -95,7 +95,7 @@ Result<HttpResponse> pprof(const ApiCall& call) {
     VESTA_TRY(parse_span_word(seconds + "s", "seconds"));
     request.query.emplace_back("from", "-" + seconds + "s");
   }
-  const ApiCall asked{call.context, request, call.caller};
+  const ApiCall asked{call.context, request, call.caller, call.file};
   VESTA_ASSIGN(const Question question, read_question(asked));
   return respond(asked, question, kFileKinds[0]);
 }

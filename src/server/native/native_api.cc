@@ -32,6 +32,12 @@ int64_t ApiContext::now_ns() const {
   return options.now_ns ? options.now_ns() : static_cast<int64_t>(clock_ns(CLOCK_REALTIME));
 }
 
+Result<FileShelf::File> ApiContext::find_file(std::string_view tenant, std::string_view id) const {
+  if (id.empty()) return FileShelf::File();
+  if (options.files != nullptr) return options.files->find(tenant, id);
+  return Error{ErrorCode::kUnsupported, "this server opens no files", ""};
+}
+
 QueryBudget ApiContext::budget() const {
   QueryBudget budget;
   budget.bytes = options.query_bytes;
@@ -55,7 +61,7 @@ std::vector<const ApiRoute*> all_routes() {
   std::vector<const ApiRoute*> all;
   for (const auto routes :
        {list_routes(), tree_routes(), table_routes(), time_routes(), export_routes(),
-        admin_routes(), overview_routes(), agent_routes(), source_routes()}) {
+        admin_routes(), overview_routes(), agent_routes(), source_routes(), file_routes()}) {
     for (const ApiRoute& route : routes) all.push_back(&route);
   }
   return all;
@@ -68,7 +74,9 @@ void add_native_routes(Routes& routes, Engine& engine, const NativeApiOptions& o
                          [context, route](const HttpRequest& request, const Caller& caller) {
                            if (const Status status = check_parameters(*route, request); !status)
                              return error_response(status.error());
-                           auto response = route->handler({*context, request, caller});
+                           auto file = context->find_file(caller.tenant, request.parameter("file"));
+                           if (!file) return error_response(file.error());
+                           auto response = route->handler({*context, request, caller, *file});
                            return response.ok() ? std::move(*response)
                                                 : error_response(response.error());
                          }});

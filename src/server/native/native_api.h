@@ -18,6 +18,8 @@
 
 namespace vesta::server {
 
+class FileShelf;
+
 struct NativeApiOptions {
   std::function<int64_t()> now_ns;  // empty = the clock
   uint64_t query_bytes = uint64_t{256} << 20;
@@ -33,6 +35,8 @@ struct NativeApiOptions {
   // The agent in this process; empty, or none, where there is none.
   std::function<std::optional<LocalAgent>()> local_agent;
   uint64_t file_bytes = uint64_t{64} << 20;  // that a file to look at may have
+  // Files that people have opened, which must outlive the routes; null = they cannot.
+  FileShelf* files = nullptr;
 };
 
 void add_native_routes(Routes& routes, Engine& engine, const NativeApiOptions& options);

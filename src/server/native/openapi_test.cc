@@ -157,6 +157,7 @@ TEST(OpenApi, DescribesTheAnswers) {
   NativeApiOptions options;
   api.start(options);
   api.write_cpu("lines", {{"main@/src/a.cc:3", 1}}, 1);
+  api.open_file("a.folded", "main;work 3\n");
   const std::map<std::string, std::string> calls = {
       {"/api/v1/types", ""},
       {"/api/v1/labels", ""},
@@ -166,6 +167,7 @@ TEST(OpenApi, DescribesTheAnswers) {
       {"/api/v1/services", ""},
       {"/api/v1/config", ""},
       {"/api/v1/agents", ""},
+      {"/api/v1/files", ""},
       {"/api/v1/openapi.json", ""},
       {"/api/v1/flame", "/api/v1/flame?query=cpu{}&nodes=2"},
       {"/api/v1/diff/flame",

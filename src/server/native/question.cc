@@ -21,52 +21,95 @@ Result<std::array<uint8_t, N>> read_id(std::string_view text, std::string_view w
                ""};
 }
 
+// Of a file, all of it unless the words say otherwise.
+Result<TimeRange> read_range(const ApiCall& call, const FileShelf::File& file,
+                             std::string_view from, std::string_view to) {
+  const int64_t now_ns = call.context.now_ns();
+  if (!file) return parse_time_range(from, to, now_ns);
+  TimeRange range = file->range;
+  if (!from.empty()) {
+    VESTA_ASSIGN(range.start_ns, parse_time_word(from, now_ns, "from"));
+  }
+  if (!to.empty()) {
+    VESTA_ASSIGN(range.end_ns, parse_time_word(to, now_ns, "to"));
+  }
+  if (!range.empty()) return range;
+  return Error{ErrorCode::kUsage, "the range of time is empty: 'from' is not before 'to'",
+               "without them, all of the file is taken"};
+}
+
 // A question whose type is not found out yet.
 struct Words {
   TypedSelector typed;
   TimeRange range;
+  FileShelf::File file;
 };
 
-Result<Words> read_words(const ApiCall& call, std::string_view query, std::string_view from,
-                         std::string_view to) {
-  if (query.empty()) {
+Result<Words> read_words(const ApiCall& call, FileShelf::File file, std::string_view query,
+                         std::string_view from, std::string_view to) {
+  if (query.empty() && !file) {
     return Error{ErrorCode::kUsage, "the parameter 'query' is missing",
                  "it says what is asked for, as in query=cpu{service_name=\"checkout\"}"};
   }
   Words words;
-  VESTA_ASSIGN(words.typed, parse_selector(query));
-  VESTA_ASSIGN(words.range, parse_time_range(from, to, call.context.now_ns()));
+  if (!query.empty()) {
+    VESTA_ASSIGN(words.typed, parse_selector(query));
+  }
+  VESTA_ASSIGN(words.range, read_range(call, file, from, to));
+  words.file = std::move(file);
   return words;
 }
 
+// The type that the word means among those of the matching series. Of a file, no word means the
+// type that the file shows first.
+Result<ProfileType> find_type_of(const ApiCall& call, const FileShelf::File& file,
+                                 std::string_view word, const Selector& selector, TimeRange range) {
+  Engine& engine = call.context.engine_of(file);
+  if (file && word.empty()) {
+    VESTA_ASSIGN(const auto types, stored_types(engine, call.caller.tenant, selector, range));
+    for (const FileType& known : file->types) {
+      if (std::ranges::find(types, known.type) != types.end()) return known.type;
+    }
+    return find_stored_type(types, word);
+  }
+  return find_stored_type(engine, call.caller.tenant, word, selector, range);
+}
+
 Result<ProfileType> type_of(const ApiCall& call, const Words& words) {
-  return find_stored_type(call.engine(), call.caller.tenant, words.typed.type, words.typed.selector,
-                          words.range);
+  return find_type_of(call, words.file, words.typed.type, words.typed.selector, words.range);
 }
 
 }  // namespace
 
 Result<Question> read_question(const ApiCall& call) {
-  VESTA_ASSIGN(Words words, read_words(call, call.parameter("query"), call.parameter("from"),
-                                       call.parameter("to")));
+  VESTA_ASSIGN(Words words, read_words(call, call.file, call.parameter("query"),
+                                       call.parameter("from"), call.parameter("to")));
   VESTA_ASSIGN(ProfileType type, type_of(call, words));
-  return Question{std::move(type), std::move(words.typed.selector), words.range};
+  return Question{std::move(type), std::move(words.typed.selector), words.range,
+                  std::move(words.file)};
 }
 
 Result<Comparison> read_comparison(const ApiCall& call) {
   const auto given = [&](std::string_view name) { return call.parameter(name); };
   if (given("baseline_query").empty() && given("baseline_from").empty() &&
-      given("baseline_to").empty()) {
+      given("baseline_to").empty() && given("baseline_file").empty()) {
     return Error{ErrorCode::kUsage, "there is nothing to compare with",
-                 "give baseline_query, or baseline_from and baseline_to"};
+                 "give baseline_query, baseline_file, or baseline_from and baseline_to"};
   }
+  VESTA_ASSIGN(const FileShelf::File baseline,
+               call.context.find_file(call.caller.tenant, given("baseline_file")));
   const auto or_else = [&](std::string_view name, std::string_view otherwise) {
     return given(name).empty() ? given(otherwise) : given(name);
   };
-  VESTA_ASSIGN(Words after, read_words(call, given("query"), given("from"), given("to")));
-  VESTA_ASSIGN(Words before,
-               read_words(call, or_else("baseline_query", "query"),
-                          or_else("baseline_from", "from"), or_else("baseline_to", "to")));
+  // Times of one file say nothing about another.
+  const auto time_or_else = [&](std::string_view name, std::string_view otherwise) {
+    return baseline ? given(name) : or_else(name, otherwise);
+  };
+  VESTA_ASSIGN(Words after,
+               read_words(call, call.file, given("query"), given("from"), given("to")));
+  VESTA_ASSIGN(Words before, read_words(call, baseline, or_else("baseline_query", "query"),
+                                        time_or_else("baseline_from", "from"),
+                                        time_or_else("baseline_to", "to")));
   auto after_type = type_of(call, after);
   if (!after_type && after_type.error().code != ErrorCode::kNoData)
     return std::move(after_type).error();
@@ -81,8 +124,9 @@ Result<Comparison> read_comparison(const ApiCall& call) {
                  fmt::format("cannot compare {} with {}", of_before.id(), of_after.id()),
                  "both must be of one unit"};
   }
-  return Comparison{{of_after, std::move(after.typed.selector), after.range},
-                    {of_before, std::move(before.typed.selector), before.range}};
+  return Comparison{
+      {of_after, std::move(after.typed.selector), after.range, std::move(after.file)},
+      {of_before, std::move(before.typed.selector), before.range, std::move(before.file)}};
 }
 
 Result<SeriesQuestion> read_series_question(const ApiCall& call, bool all_time_by_default) {
@@ -92,7 +136,7 @@ Result<SeriesQuestion> read_series_question(const ApiCall& call, bool all_time_b
   if (all_time_by_default && from.empty() && to.empty()) {
     question.range = kAllTime;
   } else {
-    VESTA_ASSIGN(question.range, parse_time_range(from, to, call.context.now_ns()));
+    VESTA_ASSIGN(question.range, read_range(call, call.file, from, to));
   }
   const std::string_view query = call.parameter("query");
   if (query.empty()) return question;
@@ -100,8 +144,7 @@ Result<SeriesQuestion> read_series_question(const ApiCall& call, bool all_time_b
   question.selector = std::move(typed.selector);
   if (typed.type.empty()) return question;
   VESTA_ASSIGN(const ProfileType type,
-               find_stored_type(call.engine(), call.caller.tenant, typed.type, question.selector,
-                                question.range));
+               find_type_of(call, call.file, typed.type, question.selector, question.range));
   VESTA_ASSIGN(LabelMatcher matcher,
                LabelMatcher::make(std::string(kTypeLabel), MatchOperator::kEqual, type.id()));
   question.selector.push_back(std::move(matcher));
@@ -135,7 +178,8 @@ Result<SelectRequest> select_request(const ApiCall& call, const Question& questi
 
 Result<Selection> select(const ApiCall& call, const Question& question) {
   VESTA_ASSIGN(const SelectRequest request, select_request(call, question));
-  VESTA_ASSIGN(auto selections, call.engine().select(call.caller.tenant, request));
+  VESTA_ASSIGN(auto selections,
+               call.context.engine_of(question.file).select(call.caller.tenant, request));
   if (selections.empty()) {
     Selection nothing;
     nothing.type = question.type;

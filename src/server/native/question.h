@@ -13,13 +13,15 @@ struct Question {
   ProfileType type;
   Selector selector;
   TimeRange range;
+  FileShelf::File file = {};  // what is asked; null = the store
 };
 
 // From `query`, `from` and `to`, or those with a prefix ("baseline_"). kUsage with the column when
-// the selector is wrong; kNoData when no series match and the type is not spelt out.
+// the selector is wrong; kNoData when no series match and the type is not spelt out. Of a file,
+// `query` may be empty: its first type; without times, all of it is meant.
 Result<Question> read_question(const ApiCall& call);
-// The two sides of a comparison. Where the baseline does not say something, the other does; one of
-// them may have no data.
+// The two sides of a comparison. Where the baseline does not say something, the other does, but for
+// the file: without `baseline_file` it is the store. One of them may have no data.
 struct Comparison {
   Question question;
   Question baseline;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "server/files/file_shelf.h"
 #include "server/native/native_api.h"
 
 namespace vesta::server {
@@ -13,6 +14,10 @@ namespace vesta::server {
 struct ApiContext {
   Engine& engine;
   NativeApiOptions options;
+
+  // The file of that id that the tenant has open; null for no id: the store is meant.
+  Result<FileShelf::File> find_file(std::string_view tenant, std::string_view id) const;
+  Engine& engine_of(const FileShelf::File& file) const { return file ? *file->engine : engine; }
 
   int64_t now_ns() const;
   QueryBudget budget() const;
@@ -22,8 +27,10 @@ struct ApiCall {
   const ApiContext& context;
   const HttpRequest& request;
   const Caller& caller;
+  FileShelf::File file = {};  // that the parameter `file` names; null = the store is asked
 
-  Engine& engine() const { return context.engine; }
+  // Of the file or the store. The baseline of a comparison has its own (Question::file).
+  Engine& engine() const { return context.engine_of(file); }
   std::string_view parameter(std::string_view name) const { return request.parameter(name); }
 };
 
@@ -40,7 +47,9 @@ struct ApiRoute {
 };
 
 // Parameters that many routes share.
-inline constexpr std::string_view kSeriesParameters = "query from to";
+inline constexpr std::string_view kSeriesParameters = "query from to file";
+inline constexpr std::string_view kBaselineParameters =
+    "baseline_query baseline_from baseline_to baseline_file";
 inline constexpr std::string_view kSampleParameters = "profile_id trace_id span_id sample_labels";
 inline constexpr std::string_view kStackParameters = "focus ignore hide show show_from";
 
@@ -53,6 +62,7 @@ std::span<const ApiRoute> admin_routes();
 std::span<const ApiRoute> overview_routes();
 std::span<const ApiRoute> agent_routes();
 std::span<const ApiRoute> source_routes();
+std::span<const ApiRoute> file_routes();
 std::vector<const ApiRoute*> all_routes();
 
 // One by one.

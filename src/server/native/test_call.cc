@@ -86,7 +86,8 @@ class ColumnReader {
 
 }  // namespace
 
-TestApi::TestApi() : engine(make_memory_engine()) {
+TestApi::TestApi()
+    : engine(make_memory_engine()), files({FileShelfLimits(), nullptr, [] { return kNow; }}) {
   namespace profiles = vesta::test;
   const int64_t time_ns = kNow - 30 * kMinute;
   write(*engine, profiles::batch_from({{"main;work;read", 1}, {"main;work;write", 2}}),
@@ -112,19 +113,22 @@ void TestApi::write_cpu(std::string_view service, std::vector<vesta::test::Folde
 
 void TestApi::start(NativeApiOptions options) {
   options.now_ns = [] { return kNow; };
+  options.files = &files;
   routes = Routes();
   add_native_routes(routes, *engine, options);
 }
 
-HttpResponse TestApi::call(std::string_view url, std::string_view method) const {
-  auto response = try_call(url, method);
+HttpResponse TestApi::call(std::string_view url, std::string_view method, std::string body) const {
+  auto response = try_call(url, method, std::move(body));
   if (!response)
     throw std::runtime_error("no route " + std::string(method) + " " + std::string(url));
   return std::move(*response);
 }
 
-std::optional<HttpResponse> TestApi::try_call(std::string_view url, std::string_view method) const {
+std::optional<HttpResponse> TestApi::try_call(std::string_view url, std::string_view method,
+                                              std::string body) const {
   HttpRequest request;
+  request.body = std::move(body);
   request.method = method;
   std::string_view path;
   take_field(url, "?", path);
@@ -139,13 +143,21 @@ std::optional<HttpResponse> TestApi::try_call(std::string_view url, std::string_
   return std::nullopt;
 }
 
-std::string TestApi::json(std::string_view url, std::string_view method) const {
-  HttpResponse response = call(url, method);
+std::string TestApi::json(std::string_view url, std::string_view method, std::string body) const {
+  HttpResponse response = call(url, method, std::move(body));
   if (response.status != 200 || response.content_type != "application/json") {
     throw std::runtime_error(std::string(url) + ": " + std::to_string(response.status) + " " +
                              response.body);
   }
   return std::move(response.body);
+}
+
+std::string TestApi::open_file(std::string_view name, std::string body) const {
+  const std::string answer =
+      json("/api/v1/files?name=" + std::string(name), "POST", std::move(body));
+  constexpr std::string_view kBefore = R"({"id":")";
+  if (!answer.starts_with(kBefore)) throw std::runtime_error(answer);
+  return answer.substr(kBefore.size(), 32);
 }
 
 Fields fields(std::string_view query) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "profile/test_profiles.h"
+#include "server/files/file_shelf.h"
 #include "server/native/native_api.h"
 
 namespace vesta::server::test {
@@ -27,14 +28,20 @@ class TestApi {
                  int64_t period_ns);
 
   // "/api/v1/top?query=cpu{}", not encoded.
-  HttpResponse call(std::string_view url, std::string_view method = "GET") const;
+  HttpResponse call(std::string_view url, std::string_view method = "GET",
+                    std::string body = {}) const;
   // None when there is no such route.
-  std::optional<HttpResponse> try_call(std::string_view url, std::string_view method) const;
+  std::optional<HttpResponse> try_call(std::string_view url, std::string_view method,
+                                       std::string body = {}) const;
   // The body of an answer that must be JSON; the test fails by exception when it is an error.
-  std::string json(std::string_view url, std::string_view method = "GET") const;
+  std::string json(std::string_view url, std::string_view method = "GET",
+                   std::string body = {}) const;
+  // Opens a file and returns its id.
+  std::string open_file(std::string_view name, std::string body) const;
 
   Caller caller;
   std::unique_ptr<Engine> engine;
+  FileShelf files;
   Routes routes;
 };
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <unordered_map>
 
 #include "base/table_hash.h"
 #include "profile/carried_rounding.h"
@@ -47,6 +49,15 @@ class TreeMerge {
         builder_(has_baseline),
         is_alone_(parts == 1) {}
 
+  // The node that stacks of that part stand under from here on.
+  void go_to(const std::string& root) {
+    root_ = 0;
+    if (root.empty()) return;
+    const auto [at, is_new] = roots_.try_emplace(root, 0);
+    if (is_new) at->second = builder_.new_child(0, names_->add_label(root));
+    root_ = at->second;
+  }
+
   void add(const ServiceStacks& service, std::span<const int64_t> weights, bool to_baseline) {
     if (options_.group == GroupBy::kFunction && options_.filter.empty()) {
       add_by_name(service.tree, weights, to_baseline);
@@ -62,8 +73,9 @@ class TreeMerge {
     const NameTotals totals(tree, weights);
     auto names = names_->of_tree(tree);
     std::vector<uint32_t> target(tree.name_node_count());
+    target[0] = root_;
     if (is_alone_) builder_.reserve(tree.name_node_count());
-    if (totals.self[0] != 0) builder_.add_self(0, totals.self[0], to_baseline);
+    if (totals.self[0] != 0) builder_.add_self(root_, totals.self[0], to_baseline);
     for (NameNode node = 1; node < tree.name_node_count(); ++node) {
       if (totals.used[node] == 0) continue;
       const uint32_t parent = target[tree.name_parent(node)];
@@ -79,10 +91,10 @@ class TreeMerge {
     place_stacks(
         tree, weights, options_.filter,
         [&](uint32_t parent, TreeFrame frame, bool) {
-          return builder_.child(parent, names.of(frame));
+          return builder_.child(parent == 0 ? root_ : parent, names.of(frame));
         },
         [&](StackNumber stack, uint32_t node) {
-          builder_.add_self(node, weights[stack], to_baseline);
+          builder_.add_self(node == 0 ? root_ : node, weights[stack], to_baseline);
         });
   }
 
@@ -90,7 +102,21 @@ class TreeMerge {
   std::shared_ptr<FrameNames> names_;
   FlameTreeBuilder builder_;
   bool is_alone_;
+  uint32_t root_ = 0;
+  std::unordered_map<std::string, uint32_t> roots_;
 };
+
+size_t service_count(std::span<const TreePart> parts) {
+  size_t count = 0;
+  for (const TreePart& part : parts) count += part.selection->services.size();
+  return count;
+}
+
+int64_t total_of(std::span<const TreePart> parts) {
+  int64_t total = 0;
+  for (const TreePart& part : parts) total = saturating_add(total, part.selection->total);
+  return total;
+}
 
 }  // namespace
 
@@ -99,42 +125,73 @@ std::string FlameTree::text(uint32_t node) const {
 }
 
 FlameTree build_flame_tree(const Selection& selection, const TreeOptions& options) {
-  TreeMerge merge(options, false, selection.services.size());
-  for (const ServiceStacks& service : selection.services)
-    merge.add(service, service.weights, false);
+  return build_flame_tree(std::array{TreePart{&selection, {}}}, options);
+}
+
+FlameTree build_flame_tree(std::span<const TreePart> parts, const TreeOptions& options) {
+  TreeMerge merge(options, false, service_count(parts));
+  for (const TreePart& part : parts) {
+    merge.go_to(part.root);
+    for (const ServiceStacks& service : part.selection->services)
+      merge.add(service, service.weights, false);
+  }
   FlameTree tree = merge.finish();
-  tree.whole = selection.total;
+  tree.whole = total_of(parts);
   return tree;
 }
 
 FlameTree build_flame_tree(const Selection& before, const Selection& after, CompareScale scale,
                            const TreeOptions& options) {
-  TreeMerge merge(options, true, before.services.size() + after.services.size());
-  for (const ServiceStacks& service : before.services) merge.add(service, service.weights, true);
-  const bool scales = scale == CompareScale::kNormalized && after.total != 0;
+  return build_flame_tree(std::array{TreePart{&before, {}}}, std::array{TreePart{&after, {}}},
+                          scale, options);
+}
+
+FlameTree build_flame_tree(std::span<const TreePart> before, std::span<const TreePart> after,
+                           CompareScale scale, const TreeOptions& options) {
+  TreeMerge merge(options, true, service_count(before) + service_count(after));
+  for (const TreePart& part : before) {
+    merge.go_to(part.root);
+    for (const ServiceStacks& service : part.selection->services)
+      merge.add(service, service.weights, true);
+  }
+  const int64_t total_before = total_of(before);
+  const int64_t total_after = total_of(after);
+  const bool scales = scale == CompareScale::kNormalized && total_after != 0;
   CarriedScaling scaled(
-      scales ? static_cast<double>(before.total) / static_cast<double>(after.total) : 1);
+      scales ? static_cast<double>(total_before) / static_cast<double>(total_after) : 1);
   std::vector<int64_t> weights;
-  for (const ServiceStacks& service : after.services) {
-    if (scales) {
-      weights = service.weights;
-      for (int64_t& weight : weights) weight = scaled(weight);
+  for (const TreePart& part : after) {
+    merge.go_to(part.root);
+    for (const ServiceStacks& service : part.selection->services) {
+      if (scales) {
+        weights = service.weights;
+        for (int64_t& weight : weights) weight = scaled(weight);
+      }
+      merge.add(service, scales ? weights : service.weights, false);
     }
-    merge.add(service, scales ? weights : service.weights, false);
   }
   FlameTree tree = merge.finish();
-  tree.whole = scales ? before.total : after.total;
-  tree.baseline_whole = before.total;
+  tree.whole = scales ? total_before : total_after;
+  tree.baseline_whole = total_before;
   return tree;
 }
 
-FlameTree inverted(const FlameTree& tree) {
+FlameTree inverted(const FlameTree& tree, bool keeps_first_level) {
   FlameTreeBuilder builder(tree.has_baseline());
+  // By node: the child of the root that it stands under, in the new tree.
+  std::vector<uint32_t> top(keeps_first_level ? tree.size() : 0);
+  for (uint32_t node = 1; node < top.size(); ++node) {
+    const uint32_t parent = tree.parent[node];
+    top[node] = parent == 0 ? builder.child(0, tree.name[node]) : top[parent];
+  }
   const auto add = [&](const FlameWeights& weights, bool to_baseline) {
     for (uint32_t node = 0; node < weights.self.size(); ++node) {
       if (weights.self[node] == 0) continue;
-      uint32_t to = 0;
-      for (uint32_t at = node; at != 0; at = tree.parent[at]) to = builder.child(to, tree.name[at]);
+      uint32_t to = keeps_first_level ? top[node] : 0;
+      for (uint32_t at = node; at != 0; at = tree.parent[at]) {
+        if (keeps_first_level && tree.parent[at] == 0) break;
+        to = builder.child(to, tree.name[at]);
+      }
       builder.add_self(to, weights.self[node], to_baseline);
     }
   };

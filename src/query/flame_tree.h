@@ -47,6 +47,14 @@ struct TreeOptions {
 
 FlameTree build_flame_tree(const Selection& selection, const TreeOptions& options);
 
+// A selection whose stacks stand under a node of that name, which is no frame; under the root when
+// the name is empty.
+struct TreePart {
+  const Selection* selection = nullptr;
+  std::string root;
+};
+FlameTree build_flame_tree(std::span<const TreePart> parts, const TreeOptions& options);
+
 enum class CompareScale {
   kAbsolute,
   kNormalized,  // `after` is scaled so that both totals are equal
@@ -54,10 +62,13 @@ enum class CompareScale {
 // Both in one tree: nodes of the same path are one; `weights` are those of `after`.
 FlameTree build_flame_tree(const Selection& before, const Selection& after, CompareScale scale,
                            const TreeOptions& options);
+FlameTree build_flame_tree(std::span<const TreePart> before, std::span<const TreePart> after,
+                           CompareScale scale, const TreeOptions& options);
 
 // From the leaves: the root's children are the functions that ran, their children the callers.
-// Weights are at the ends of the paths as well as above them, as in profile/call_tree.h.
-FlameTree inverted(const FlameTree& tree);
+// Weights are at the ends of the paths as well as above them, as in profile/call_tree.h. With
+// `keeps_first_level`, that happens below each child of the root.
+FlameTree inverted(const FlameTree& tree, bool keeps_first_level = false);
 
 // The part below the node that the names lead to from the root, with that node as its root.
 // kNotFound with how far the path goes.

@@ -17,6 +17,15 @@ Result<GroupBy> parse_group_by(std::string_view word) {
                "one of function, line, file, binary"};
 }
 
+namespace {
+
+// Labels have themselves as their binary.
+std::string_view binary_text(const FrameName& name) {
+  return name.name == name.binary ? name.binary : base_name(name.binary);
+}
+
+}  // namespace
+
 std::string display_text(const FrameName& name, GroupBy group) {
   switch (group) {
     case GroupBy::kFunction:
@@ -28,7 +37,7 @@ std::string display_text(const FrameName& name, GroupBy group) {
     case GroupBy::kFile:
       return std::string(name.file.empty() ? name.name : name.file);
     case GroupBy::kBinary:
-      return name.binary.empty() ? "<unknown>" : std::string(base_name(name.binary));
+      return name.binary.empty() ? "<unknown>" : std::string(binary_text(name));
   }
   return {};
 }
@@ -59,7 +68,7 @@ FrameNames::Key FrameNames::key_of(const FrameName& name) const {
     case GroupBy::kFile:
       return {name.name, name.file, name.line};
     case GroupBy::kBinary:
-      return {base_name(name.binary), {}, 0};
+      return {binary_text(name), {}, 0};
   }
   return {};
 }
@@ -91,8 +100,8 @@ uint32_t FrameNames::add(const StackTree& tree, TreeFrame id) {
         name.kind = frame.kind;
         set_file();
         if (!scratch.empty() && name.file.data() == scratch.data()) {
-          cleaned_.push_back(std::move(scratch));
-          name.file = cleaned_.back();
+          own_texts_.push_back(std::move(scratch));
+          name.file = own_texts_.back();
         }
         names_.push_back(name);
         return static_cast<uint32_t>(names_.size() - 1);
@@ -103,6 +112,15 @@ uint32_t FrameNames::find_function(std::string_view name) const {
   const uint32_t found =
       index_.find(table_hash(name), [&](uint32_t at) { return names_[at].name == name; });
   return found == IdIndex::kNotFound ? 0 : found;
+}
+
+uint32_t FrameNames::add_label(std::string text) {
+  own_texts_.push_back(std::move(text));
+  FrameName name;
+  name.name = own_texts_.back();
+  if (group_ == GroupBy::kBinary) name.binary = name.name;
+  names_.push_back(name);
+  return static_cast<uint32_t>(names_.size() - 1);
 }
 
 bool FrameNames::is_before(uint32_t a, uint32_t b) const {

@@ -66,6 +66,9 @@ class FrameNames {
   // REQUIRES: the tree outlives what is returned; this table keeps a snapshot of its own
   OfTree of_tree(const StackTree& tree);
 
+  // A name that stands for no frame: "pod=web-1". Shown as it is, whatever names are grouped by.
+  uint32_t add_label(std::string text);
+
   // The order of names in tables and graphs.
   bool is_before(uint32_t a, uint32_t b) const;
 
@@ -84,7 +87,7 @@ class FrameNames {
   std::vector<FrameName> names_;
   IdIndex index_;
   std::vector<StackTree> trees_;
-  std::deque<std::string> cleaned_;  // paths that the trees spell in a longer way
+  std::deque<std::string> own_texts_;  // labels, and paths that the trees spell in a longer way
 };
 
 }  // namespace vesta

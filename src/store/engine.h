@@ -31,6 +31,12 @@ struct TimeRange {
 };
 inline constexpr TimeRange kAllTime{INT64_MIN, INT64_MAX};
 
+struct ValueRange {
+  int64_t min = INT64_MIN;
+  int64_t max = INT64_MAX;  // not included, unless it is the largest number there is
+  bool contains(int64_t value) const { return value >= min && (value < max || max == INT64_MAX); }
+};
+
 // Labels that every series has, made from its type, as Pyroscope names them. `service_name` is the
 // user's; a profile without one is of "unknown_service".
 inline constexpr std::string_view kServiceLabel = "service_name";
@@ -49,8 +55,11 @@ struct SeriesInfo {
 struct SampleFilter {
   std::vector<std::array<uint8_t, 16>> trace_ids;  // any of them
   std::vector<std::array<uint8_t, 8>> span_ids;    // any of them
-  Selector labels;  // of samples; all of them. A number is matched as decimal text
-  bool empty() const { return trace_ids.empty() && span_ids.empty() && labels.empty(); }
+  Selector labels;                 // of samples; all of them. A number is matched as decimal text
+  std::optional<TimeRange> times;  // of samples; one without a time is not meant
+  bool empty() const {
+    return trace_ids.empty() && span_ids.empty() && labels.empty() && !times.has_value();
+  }
 };
 
 // What a query may take. Over it: kLimit, with what to narrow.
@@ -66,6 +75,8 @@ struct SelectRequest {
   std::vector<std::string> group_by;  // names of series labels; one selection per combination
   SampleFilter samples;
   std::vector<std::string> profile_ids;  // 32 hex digits each; empty = all
+  // Only profiles whose total, of all samples, lies in it. Costs a look at every profile.
+  std::optional<ValueRange> totals;
   QueryBudget budget;
 };
 
@@ -97,6 +108,7 @@ struct ProfilePoint {
   int64_t time_ns = 0;
   int64_t duration_ns = 0;
   int64_t value = 0;
+  int64_t marked = 0;                  // the part of it in stacks that the request marks
   std::array<uint8_t, 16> trace_id{};  // of spans only
   std::array<uint8_t, 8> span_id{};
 };
@@ -106,6 +118,9 @@ struct PointsRequest {
   TimeRange range;
   bool by_span = false;      // one for each trace and span of a profile; none without a span id
   size_t limit = 1'000'000;  // kLimit beyond
+  // By stack of a service's tree, whether it counts for ProfilePoint::marked; asked once for each
+  // service. Costs a look at every profile.
+  std::function<std::vector<uint8_t>(const StackTree&)> marks;
   QueryBudget budget;
 };
 

@@ -14,7 +14,8 @@ namespace {
 
 std::vector<ChosenSeries> choose(const Tenant& tenant, const ProfileType& type,
                                  const Selector& selector, TimeRange range,
-                                 const std::vector<std::string>& ids) {
+                                 const std::vector<std::string>& ids,
+                                 const std::optional<ValueRange>& totals) {
   std::vector<ChosenSeries> chosen;
   if (range.empty()) return chosen;
   for (const auto& [labels, series] : tenant.series) {
@@ -23,6 +24,7 @@ std::vector<ChosenSeries> choose(const Tenant& tenant, const ProfileType& type,
     for (auto at = series.profiles.lower_bound({range.start_ns, ""});
          at != series.profiles.end() && at->first.first < range.end_ns; ++at) {
       const std::string& id = at->first.second;
+      if (totals && !totals->contains(at->second.total)) continue;
       if (ids.empty() || std::ranges::find(ids, id) != ids.end())
         found.profiles.emplace_back(&id, &at->second);
     }
@@ -53,6 +55,8 @@ bool passes(const SampleFilter& filter, const SampleKey& sample) {
   const auto any_of = [](const auto& wanted, const auto& id) {
     return wanted.empty() || std::ranges::find(wanted, id) != wanted.end();
   };
+  if (filter.times && (sample.time_ns == 0 || !filter.times->contains(sample.time_ns)))
+    return false;
   return any_of(filter.trace_ids, sample.link.trace_id) &&
          any_of(filter.span_ids, sample.link.span_id) &&
          (filter.labels.empty() || matches(filter.labels, text_labels(sample.labels)));
@@ -104,8 +108,8 @@ Result<std::vector<Selection>> select(const Tenant& tenant, const SelectRequest&
   QueryCost cost(request.budget);
   std::map<Labels, GroupSum> groups;
   if (request.group_by.empty()) groups[{}];
-  for (const ChosenSeries& chosen :
-       choose(tenant, request.type, request.selector, request.range, request.profile_ids)) {
+  for (const ChosenSeries& chosen : choose(tenant, request.type, request.selector, request.range,
+                                           request.profile_ids, request.totals)) {
     GroupSum& group = groups[group_of(*chosen.labels, request.group_by)];
     std::vector<int64_t>& weights = group.weights[chosen.series->service];
     for (const auto& [stack, value] : sum_of<StackNumber>(
@@ -146,7 +150,7 @@ Result<std::vector<TotalsSeries>> totals(const Tenant& tenant, const TotalsReque
   QueryCost cost(request.budget);
   std::map<Labels, std::map<uint64_t, TotalsPoint>> groups;  // by number of the bucket
   for (const ChosenSeries& chosen :
-       choose(tenant, request.type, request.selector, request.range, {})) {
+       choose(tenant, request.type, request.selector, request.range, {}, {})) {
     std::map<uint64_t, TotalsPoint> buckets;
     for (const auto& [id, profile] : chosen.profiles) {
       // The range may be wider than 63 bits.
@@ -183,28 +187,41 @@ Result<std::vector<TotalsSeries>> totals(const Tenant& tenant, const TotalsReque
 Result<std::vector<ProfilePoint>> points(const Tenant& tenant, const PointsRequest& request) {
   QueryCost cost(request.budget);
   std::vector<ProfilePoint> answer;
+  struct Value {
+    int64_t value = 0;
+    int64_t marked = 0;
+  };
+  std::map<std::string, std::vector<uint8_t>> marks;  // by service
   const auto add = [&](const ChosenSeries& chosen, const std::string& id,
-                       const StoredProfile& profile, int64_t value, const Link& link) -> Status {
+                       const StoredProfile& profile, const Value& value,
+                       const Link& link) -> Status {
     if (answer.size() == request.limit) {
       return Error{ErrorCode::kLimit,
                    "more than " + std::to_string(request.limit) + " profiles match",
                    "narrow the selector or the time range"};
     }
-    answer.push_back({id, *chosen.labels, profile.time_ns, profile.duration_ns, value,
-                      link.trace_id, link.span_id});
+    answer.push_back({id, *chosen.labels, profile.time_ns, profile.duration_ns, value.value,
+                      value.marked, link.trace_id, link.span_id});
     return cost.add(sizeof(ProfilePoint));
   };
   for (const ChosenSeries& chosen :
-       choose(tenant, request.type, request.selector, request.range, {})) {
+       choose(tenant, request.type, request.selector, request.range, {}, {})) {
+    const std::string& service = chosen.series->service;
+    const auto [marked, is_new] = marks.try_emplace(service);
+    if (is_new && request.marks) marked->second = request.marks(tenant.services.at(service)->tree);
+    const std::vector<uint8_t>& is_marked = marked->second;
     for (const auto& [id, profile] : chosen.profiles) {
-      if (!request.by_span) {
-        VESTA_TRY(add(chosen, *id, *profile, profile->total, {}));
-        continue;
-      }
-      std::map<Link, int64_t> spans;
+      std::map<Link, Value> spans;
       for (const auto& [sample, value] : profile->samples) {
-        if (sample.link.span_id == Link{}.span_id) continue;
-        spans[sample.link] = saturating_add(spans[sample.link], value);
+        if (request.by_span && sample.link.span_id == Link{}.span_id) continue;
+        Value& sum = spans[request.by_span ? sample.link : Link{}];
+        sum.value = saturating_add(sum.value, value);
+        if (sample.stack < is_marked.size() && is_marked[sample.stack] != 0)
+          sum.marked = saturating_add(sum.marked, value);
+      }
+      if (!request.by_span) {
+        VESTA_TRY(add(chosen, *id, *profile, {profile->total, spans[Link{}].marked}, {}));
+        continue;
       }
       for (const auto& [link, value] : spans) VESTA_TRY(add(chosen, *id, *profile, value, link));
     }
@@ -220,8 +237,8 @@ Result<ProfileBatch> samples(const Tenant& tenant, const SamplesRequest& request
   ProfileBatch batch;
   DictionaryBuilder builder(batch.dictionary);
   std::map<std::string, StackDictionary> stacks;  // by service
-  for (const ChosenSeries& chosen :
-       choose(tenant, select.type, select.selector, select.range, select.profile_ids)) {
+  for (const ChosenSeries& chosen : choose(tenant, select.type, select.selector, select.range,
+                                           select.profile_ids, select.totals)) {
     StackDictionary& of_service =
         stacks
             .try_emplace(chosen.series->service, tenant.services.at(chosen.series->service)->tree,

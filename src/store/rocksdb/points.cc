@@ -10,18 +10,6 @@
 namespace vesta::rocks {
 namespace {
 
-struct Total {
-  int64_t value = 0;
-  int64_t duration_ns = 0;
-};
-
-bool parse_total(std::string_view bytes, Total& total) {
-  VarintReader reader(bytes);
-  total.value = reader.signed_varint();
-  total.duration_ns = reader.signed_varint();
-  return reader.ok() && reader.at_end();
-}
-
 ScopeOptions without_rollups(bool dictionaries) {
   ScopeOptions options;
   options.rollups = false;
@@ -64,8 +52,8 @@ Result<std::vector<TotalsSeries>> totals(Store& store, std::string_view tenant,
         VESTA_TRY(for_each_profile(
             cursor, scope.tenant, piece, cost,
             [&](const ProfileKey& key, std::string_view value) -> Status {
-              Total total;
-              if (!parse_total(value, total)) return damaged_record(*store.database, key);
+              StoredTotal total;
+              if (!total.parse(value)) return damaged_record(*store.database, key);
               // The range may be wider than 63 bits.
               TotalsPoint& point = buckets[(static_cast<uint64_t>(key.time_ns) - start) / step];
               point.sum = saturating_add(point.sum, total.value);
@@ -99,46 +87,59 @@ Result<std::vector<TotalsSeries>> totals(Store& store, std::string_view tenant,
 
 Result<std::vector<ProfilePoint>> points(Store& store, std::string_view tenant,
                                          const PointsRequest& request) {
+  const bool needs_rows = request.by_span || request.marks;
   QueryCost cost(request.budget);
   VESTA_ASSIGN(const QueryScope scope,
                QueryScope::open(store, tenant, request.type, request.selector, request.range,
-                                without_rollups(request.by_span)));
+                                without_rollups(needs_rows)));
   std::vector<ProfilePoint> answer;
   if (scope.services.empty()) return answer;
-  Cursor cursor(*scope.view, request.by_span ? Family::kRaw : Family::kTotals);
+  Cursor cursor(*scope.view, needs_rows ? Family::kRaw : Family::kTotals);
+  std::map<const ScopeService*, std::vector<uint8_t>> marks;
   RecordView record;
   std::vector<Row> rows;
-  std::map<Link, int64_t> spans;
+  struct Value {
+    int64_t value = 0;
+    int64_t marked = 0;
+  };
+  std::map<Link, Value> spans;
   for (const auto& found : by_labels(scope)) {
     const auto* service = found.first;
     const auto* series = found.second;
-    const auto add = [&](const ProfileKey& key, const Total& total, const Link& link) -> Status {
+    const auto [marked, is_new] = marks.try_emplace(service);
+    if (is_new && request.marks) marked->second = request.marks(service->dictionary.tree);
+    const std::vector<uint8_t>& is_marked = marked->second;
+    const auto add = [&](const ProfileKey& key, int64_t duration_ns, const Value& value,
+                         const Link& link) -> Status {
       if (answer.size() == request.limit) {
         return Error{ErrorCode::kLimit, fmt::format("more than {} profiles match", request.limit),
                      "narrow the selector or the time range"};
       }
-      answer.push_back({profile_id(key), series->labels, key.time_ns, total.duration_ns,
-                        total.value, link.trace_id, link.span_id});
+      answer.push_back({profile_id(key), series->labels, key.time_ns, duration_ns, value.value,
+                        value.marked, link.trace_id, link.span_id});
       return cost.add(sizeof(ProfilePoint));
     };
     const auto visit = [&](const ProfileKey& key, std::string_view value) -> Status {
-      Total total;
-      if (!request.by_span) {
-        if (!parse_total(value, total)) return damaged_record(*store.database, key);
-        return add(key, total, {});
+      if (!needs_rows) {
+        StoredTotal total;
+        if (!total.parse(value)) return damaged_record(*store.database, key);
+        return add(key, total.duration_ns, {total.value, 0}, {});
       }
       if (!record.parse(value) ||
           !record.read_rows(service->dictionary.tree.stack_count(), key.time_ns, rows)) {
         return damaged_record(*store.database, key);
       }
       spans.clear();
+      if (!request.by_span) spans[{}];  // a profile without samples is one, too
       for (const Row& row : rows) {
-        if (row.key.link.span_id == Link{}.span_id) continue;
-        int64_t& sum = spans[row.key.link];
-        sum = saturating_add(sum, row.value);
+        if (request.by_span && row.key.link.span_id == Link{}.span_id) continue;
+        Value& sum = spans[request.by_span ? row.key.link : Link{}];
+        sum.value = saturating_add(sum.value, row.value);
+        if (row.key.stack < is_marked.size() && is_marked[row.key.stack] != 0)
+          sum.marked = saturating_add(sum.marked, row.value);
       }
       for (const auto& [link, sum] : spans)
-        VESTA_TRY(add(key, {sum, record.header().duration_ns}, link));
+        VESTA_TRY(add(key, record.header().duration_ns, sum, link));
       return {};
     };
     for (const Piece& piece : series->pieces)

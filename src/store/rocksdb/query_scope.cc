@@ -124,10 +124,34 @@ Labels sample_labels(const DictionarySnapshot& dictionary, LabelSetNumber set) {
   return out;
 }
 
+bool StoredTotal::parse(std::string_view bytes) {
+  VarintReader reader(bytes);
+  value = reader.signed_varint();
+  duration_ns = reader.signed_varint();
+  return reader.ok() && reader.at_end();
+}
+
+TotalTest::TotalTest(const std::optional<ValueRange>& wanted, const ReadView& view)
+    : wanted_(wanted) {
+  if (wanted_) cursor_.emplace(view, Family::kTotals);
+}
+
+Result<bool> TotalTest::passes(const Database& database, const ProfileKey& key) {
+  if (!wanted_) return true;
+  const Key wanted = key.encode();
+  cursor_->seek(wanted.view());
+  VESTA_TRY(cursor_->status());
+  StoredTotal total;
+  if (!cursor_->valid() || cursor_->key() != wanted.view() || !total.parse(cursor_->value()))
+    return damaged_record(database, key);
+  return wanted_->contains(total.value);
+}
+
 bool SampleTest::passes(const RowKey& row) {
   const auto any_of = [](const auto& wanted, const auto& id) {
     return wanted.empty() || std::ranges::find(wanted, id) != wanted.end();
   };
+  if (filter_.times && (row.time_ns == 0 || !filter_.times->contains(row.time_ns))) return false;
   if (!any_of(filter_.trace_ids, row.link.trace_id)) return false;
   if (!any_of(filter_.span_ids, row.link.span_id)) return false;
   if (filter_.labels.empty()) return true;

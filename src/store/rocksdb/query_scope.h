@@ -71,6 +71,25 @@ class ProfileIds {
   std::unordered_set<SeriesNumber> series_;
 };
 
+// What is kept of a profile in the family of totals.
+struct StoredTotal {
+  int64_t value = 0;
+  int64_t duration_ns = 0;
+  // False when the bytes are damaged.
+  bool parse(std::string_view bytes);
+};
+
+// Whether profiles have a total that is asked for; all have, if none is.
+class TotalTest {
+ public:
+  TotalTest(const std::optional<ValueRange>& wanted, const ReadView& view);
+  Result<bool> passes(const Database& database, const ProfileKey& key);
+
+ private:
+  std::optional<ValueRange> wanted_;
+  std::optional<Cursor> cursor_;
+};
+
 // Whether samples pass a filter; remembers what it found out about sets of labels.
 class SampleTest {
  public:

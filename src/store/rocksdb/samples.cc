@@ -35,12 +35,13 @@ class SamplesQuery {
     std::ranges::sort(order, {},
                       [](const auto& entry) -> const Labels& { return entry.second->labels; });
     Cursor cursor(*scope.view, Family::kRaw);
+    TotalTest totals(select_.totals, *scope.view);
     std::map<const ScopeService*, StackDictionary> stacks;
     for (const auto& [service, series] : order) {
       if (!ids_.has_some_of(series->number)) continue;
       StackDictionary& of_service =
           stacks.try_emplace(service, service->dictionary.tree, builder_).first->second;
-      VESTA_TRY(add_series(cursor, scope.tenant, *service, *series, of_service));
+      VESTA_TRY(add_series(cursor, totals, scope.tenant, *service, *series, of_service));
     }
     VESTA_TRY(cost_.add(0));
     return std::move(batch_);
@@ -49,13 +50,15 @@ class SamplesQuery {
  private:
   using Sums = std::map<RowKey, int64_t>;
 
-  Status add_series(Cursor& cursor, TenantId tenant, const ScopeService& service,
+  Status add_series(Cursor& cursor, TotalTest& totals, TenantId tenant, const ScopeService& service,
                     const ScopeSeries& series, StackDictionary& stacks) {
     SampleTest test(select_.samples, service.dictionary);
     HeaderSum header;
     Sums sums;
     const auto add = [&](const ProfileKey& key, std::string_view value) -> Status {
       if (!ids_.contains(key)) return {};
+      VESTA_ASSIGN(const bool is_meant, totals.passes(*store_.database, key));
+      if (!is_meant) return {};
       if (!record_.parse(value) ||
           !record_.read_rows(service.dictionary.tree.stack_count(), key.time_ns, rows_)) {
         return damaged_record(*store_.database, key);

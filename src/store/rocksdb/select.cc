@@ -28,6 +28,7 @@ class SelectWorker {
         cost_(cost),
         ids_(ids),
         scope_(scope),
+        totals_(request.totals, *scope.view),
         raw_(*scope.view, Family::kRaw),
         rollup_(*scope.view, Family::kRollup) {}
 
@@ -90,16 +91,18 @@ class SelectWorker {
   }
 
   Status add_profiles(const ScopeService& service, const Piece& piece, Accumulator& sum) {
-    return for_each_profile(raw_, scope_.tenant, piece, cost_,
-                            [&](const ProfileKey& key, std::string_view value) -> Status {
-                              if (!ids_.contains(key)) return {};
-                              if (!record_.parse(value))
-                                return damaged_record(*store_.database, key);
-                              const bool good = test_ == nullptr ? sum.add(record_, key.time_ns)
-                                                                 : add_passing(service, key, sum);
-                              if (!good) return damaged_record(*store_.database, key);
-                              return {};
-                            });
+    return for_each_profile(
+        raw_, scope_.tenant, piece, cost_,
+        [&](const ProfileKey& key, std::string_view value) -> Status {
+          if (!ids_.contains(key)) return {};
+          VESTA_ASSIGN(const bool is_meant, totals_.passes(*store_.database, key));
+          if (!is_meant) return {};
+          if (!record_.parse(value)) return damaged_record(*store_.database, key);
+          const bool good =
+              test_ == nullptr ? sum.add(record_, key.time_ns) : add_passing(service, key, sum);
+          if (!good) return damaged_record(*store_.database, key);
+          return {};
+        });
   }
 
   bool add_passing(const ScopeService& service, const ProfileKey& key, Accumulator& sum) {
@@ -139,6 +142,7 @@ class SelectWorker {
   QueryCost& cost_;
   const ProfileIds& ids_;
   const QueryScope& scope_;
+  TotalTest totals_;
   Cursor raw_;
   Cursor rollup_;
   SampleTest* test_ = nullptr;
@@ -155,7 +159,7 @@ class SelectQuery {
   Result<std::vector<Selection>> run(std::string_view tenant) {
     ScopeOptions options;
     // What is kept beside the weights is in the profiles alone.
-    options.rollups = request_.samples.empty() && ids_.empty();
+    options.rollups = request_.samples.empty() && ids_.empty() && !request_.totals;
     options.group_by = request_.group_by;
     VESTA_ASSIGN(scope_, QueryScope::open(store_, tenant, request_.type, request_.selector,
                                           request_.range, options));

@@ -116,6 +116,80 @@ TEST_P(EngineSuite, FiltersSamplesByTraceAndSpan) {
   });
 }
 
+TEST_P(EngineSuite, FiltersSamplesByTheirTimes) {
+  write(rich_profiles());
+  const auto at = [&](int64_t from_ns, int64_t to_ns) {
+    SelectRequest asked = request();
+    asked.samples.times = TimeRange{from_ns, to_ns};
+    return weights_of(select(asked));
+  };
+  whenever([&] {
+    EXPECT_EQ(at(kStartNs, kStartNs + kDayNs), (Weights{{"web|main;a", 21}}));
+    EXPECT_EQ(at(kStartNs + 5, kStartNs + 7), (Weights{{"web|main;a", 1}}));
+    EXPECT_EQ(at(kStartNs + 6, kStartNs + kHourNs + 1), (Weights{{"web|main;a", 20}}));
+    EXPECT_EQ(at(kStartNs + 8, kStartNs + 9), Weights{});
+    // What has no time is in no range, not even in that of all times.
+    EXPECT_EQ(at(INT64_MIN, INT64_MAX), (Weights{{"web|main;a", 21}}));
+    SelectRequest asked = request();
+    asked.samples.times = TimeRange{kStartNs + 8, kStartNs + 9};
+    EXPECT_EQ(select(asked).profiles, 3U);
+    SamplesRequest exported = samples_request();
+    exported.keep_times = true;
+    exported.select.samples.times = TimeRange{kStartNs + 5, kStartNs + 6};
+    int64_t total = 0;
+    for (const Profile& profile : samples(exported).profiles) total += total_of(profile, 0);
+    EXPECT_EQ(total, 1);
+  });
+}
+
+TEST_P(EngineSuite, SelectsProfilesByTheirTotals) {
+  write(rich_profiles());  // of 15, 48 and 64
+  const auto within = [&](int64_t min, int64_t max) {
+    SelectRequest asked = request();
+    asked.totals = ValueRange{min, max};
+    return select(asked);
+  };
+  whenever([&] {
+    EXPECT_EQ(within(15, 49).total, 63);
+    EXPECT_EQ(within(15, 49).profiles, 2U);
+    EXPECT_EQ(within(16, 48).profiles, 0U);
+    EXPECT_EQ(within(48, 64).total, 48);
+    EXPECT_EQ(within(INT64_MIN, INT64_MAX).total, 127);
+    SelectRequest asked = request();
+    asked.totals = ValueRange{0, 16};
+    asked.samples.labels = selector_of(R"({thread="t1"})");
+    EXPECT_EQ(select(asked).total, 1) << "the total is that of all samples";
+    SamplesRequest exported = samples_request();
+    exported.select.totals = ValueRange{64, 65};
+    const ProfileBatch back = samples(exported);
+    ASSERT_EQ(back.profiles.size(), 1U);
+    EXPECT_EQ(total_of(back.profiles[0], 0), 64);
+  });
+}
+
+TEST_P(EngineSuite, PointsSayHowMuchOfThemIsMarked) {
+  write(rich_profiles());
+  PointsRequest asked = points_request();
+  asked.marks = [](const StackTree& tree) {
+    std::vector<uint8_t> marks;
+    for (StackNumber stack = 0; stack < tree.stack_count(); ++stack) {
+      const StoredFrame& leaf = tree.stored_frame(tree.frame(tree.leaf(stack)));
+      marks.push_back(tree.string(leaf.name) == "a" ? 1 : 0);
+    }
+    return marks;
+  };
+  whenever([&] {
+    std::map<int64_t, int64_t> marked;
+    asked.by_span = false;
+    for (const ProfilePoint& point : points(asked)) marked[point.value] = point.marked;
+    EXPECT_EQ(marked, (std::map<int64_t, int64_t>{{15, 7}, {48, 16}, {64, 0}}));
+    asked.by_span = true;
+    marked.clear();
+    for (const ProfilePoint& point : points(asked)) marked[point.value] = point.marked;
+    EXPECT_EQ(marked, (std::map<int64_t, int64_t>{{1, 1}, {2, 2}, {16, 16}, {32, 0}}));
+  });
+}
+
 TEST_P(EngineSuite, AFilterChoosesSamplesAndNotProfiles) {
   write(
       {{.type = std::string(kHeapType), .samples = {{"m", 100, {{"thread", "t1"}}}}},

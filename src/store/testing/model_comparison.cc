@@ -19,6 +19,8 @@ SelectRequest select_request(const Operation& op) {
   request.range = op.range;
   request.group_by = op.group_by;
   request.samples.labels = selector_of(op.sample_selector);
+  request.samples.times = op.sample_times;
+  request.totals = op.totals;
   for (const Link& link : op.links) {
     if (op.by_trace) request.samples.trace_ids.push_back(link.trace_id);
     if (op.by_span) request.samples.span_ids.push_back(link.span_id);

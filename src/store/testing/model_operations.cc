@@ -133,6 +133,11 @@ void choose_question(Random& random, Operation& op) {
     op.by_trace = random.one_in(2);
     op.by_span = !op.by_trace;
   }
+  if (random.one_in(6)) op.sample_times = random.range();
+  if (random.one_in(6)) {
+    const int64_t min = random.in(100);
+    op.totals = ValueRange{min, min + random.in(1000)};
+  }
   op.step_ns = random.of(kSteps);
   op.keep_labels = random.one_in(2);
   op.keep_links = random.one_in(2);
@@ -207,10 +212,15 @@ std::string describe(const Operation& op) {
     return fmt::format("[{}, {})", op.range.start_ns - kStartNs, op.range.end_ns - kStartNs);
   };
   const auto question = [&] {
-    return fmt::format("{} {} {} by {} samples {} links {} trace {} span {} step {} keep {}{}{}",
-                       op.type, op.selector, range(), op.group_by, op.sample_selector,
-                       op.links.size(), op.by_trace, op.by_span, op.step_ns, op.keep_labels,
-                       op.keep_links, op.keep_times);
+    std::string text = fmt::format(
+        "{} {} {} by {} samples {} links {} trace {} span {} step {} keep {}{}{}", op.type,
+        op.selector, range(), op.group_by, op.sample_selector, op.links.size(), op.by_trace,
+        op.by_span, op.step_ns, op.keep_labels, op.keep_links, op.keep_times);
+    if (op.sample_times)
+      text +=
+          fmt::format(" samples at [{}, {})", op.sample_times->start_ns, op.sample_times->end_ns);
+    if (op.totals) text += fmt::format(" totals [{}, {})", op.totals->min, op.totals->max);
+    return text;
   };
   std::string text = op.tenant + ": ";
   switch (op.kind) {

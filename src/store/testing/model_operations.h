@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ struct Operation {
   std::vector<Link> links;  // whose trace or span is asked for
   bool by_trace = false;
   bool by_span = false;  // kPoints too
+  std::optional<TimeRange> sample_times;
+  std::optional<ValueRange> totals;
   int64_t step_ns = 0;
   bool keep_labels = true;
   bool keep_links = true;

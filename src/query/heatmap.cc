@@ -24,6 +24,7 @@ class Cells {
     map_.columns = column_count(shape);
     map_.rows = shape.rows;
     values_.resize(map_.columns * map_.rows);
+    matched_.resize(values_.size());
   }
 
   // Nanoseconds from the start of the range. REQUIRES: it contains the time
@@ -33,9 +34,10 @@ class Cells {
   uint64_t column_of(int64_t time_ns) const {
     return since_start(time_ns) / static_cast<uint64_t>(shape_.column_ns);
   }
-  void add(uint64_t column, uint64_t row, int64_t value) {
-    int64_t& cell = values_[column * map_.rows + std::min<uint64_t>(row, map_.rows - 1)];
-    cell = saturating_add(cell, value);
+  void add(uint64_t column, uint64_t row, int64_t value, bool is_marked) {
+    const size_t at = column * map_.rows + std::min<uint64_t>(row, map_.rows - 1);
+    values_[at] = saturating_add(values_[at], value);
+    if (is_marked) matched_[at] = saturating_add(matched_[at], value);
     map_.total = saturating_add(map_.total, value);
   }
   void leave_out(int64_t value) { map_.left_out = saturating_add(map_.left_out, value); }
@@ -45,18 +47,24 @@ class Cells {
   }
 
   Heatmap finish() {
-    for (size_t i = 0; i < values_.size(); ++i) {
-      if (values_[i] == 0) continue;
-      map_.cells.push_back(
-          {static_cast<uint32_t>(i / map_.rows), static_cast<uint32_t>(i % map_.rows), values_[i]});
-    }
+    list(values_, map_.cells);
+    list(matched_, map_.matched);
     return std::move(map_);
   }
 
  private:
+  void list(const std::vector<int64_t>& values, std::vector<Heatmap::Cell>& cells) const {
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (values[i] == 0) continue;
+      cells.push_back(
+          {static_cast<uint32_t>(i / map_.rows), static_cast<uint32_t>(i % map_.rows), values[i]});
+    }
+  }
+
   const HeatmapShape& shape_;
   Heatmap map_;
   std::vector<int64_t> values_;
+  std::vector<int64_t> matched_;
 };
 
 }  // namespace
@@ -94,12 +102,14 @@ Result<Heatmap> value_heatmap(std::span<const ProfilePoint> points, const Heatma
       continue;
     }
     const double row = size > 0 ? (static_cast<double>(point.value) - start) / size : 0;
-    cells.add(cells.column_of(point.time_ns), static_cast<uint64_t>(std::max(row, 0.0)), 1);
+    cells.add(cells.column_of(point.time_ns), static_cast<uint64_t>(std::max(row, 0.0)), 1,
+              point.marked != 0);
   }
   return cells.finish();
 }
 
-Result<Heatmap> offset_heatmap(const ProfileBatch& batch, const HeatmapShape& shape) {
+Result<Heatmap> offset_heatmap(const ProfileBatch& batch, const HeatmapShape& shape,
+                               std::span<const uint8_t> marks) {
   VESTA_TRY(check_shape(shape));
   Cells cells(shape);
   const double size = static_cast<double>(shape.column_ns) / static_cast<double>(shape.rows);
@@ -113,9 +123,10 @@ Result<Heatmap> offset_heatmap(const ProfileBatch& batch, const HeatmapShape& sh
         cells.leave_out(value);
         continue;
       }
+      const size_t stack = profile.samples.stacks[row].index();
       const uint64_t offset = cells.since_start(time_ns) % static_cast<uint64_t>(shape.column_ns);
       cells.add(cells.column_of(time_ns), static_cast<uint64_t>(static_cast<double>(offset) / size),
-                value);
+                value, stack < marks.size() && marks[stack] != 0);
     }
   }
   return cells.finish();

@@ -31,20 +31,23 @@ struct Heatmap {
     int64_t value = 0;
     friend bool operator==(const Cell&, const Cell&) = default;
   };
-  std::vector<Cell> cells;  // those that are not 0, column after column
-  int64_t total = 0;        // of all cells
-  int64_t left_out = 0;     // what has no place: samples without a time, or out of the range
+  std::vector<Cell> cells;    // those that are not 0, column after column
+  std::vector<Cell> matched;  // the same of what is marked
+  int64_t total = 0;          // of all cells
+  int64_t left_out = 0;       // what has no place: samples without a time, or out of the range
 };
 
 // At most a million cells. kUsage beyond, or when the shape makes no sense.
 Status check_shape(const HeatmapShape& shape);
 
 // How many profiles started in each column with a value in each row. Rows are equal parts between
-// the smallest and the largest value.
+// the smallest and the largest value. A profile is marked when some of its weight is.
 Result<Heatmap> value_heatmap(std::span<const ProfilePoint> points, const HeatmapShape& shape);
 
 // How much weight each part of a column had, over all columns: with columns of a second, row 10 of
-// 50 is what happened 200 to 220 ms into it. First sample type of each profile.
-Result<Heatmap> offset_heatmap(const ProfileBatch& batch, const HeatmapShape& shape);
+// 50 is what happened 200 to 220 ms into it. First sample type of each profile. `marks`: by stack
+// of the dictionary, or nothing.
+Result<Heatmap> offset_heatmap(const ProfileBatch& batch, const HeatmapShape& shape,
+                               std::span<const uint8_t> marks = {});
 
 }  // namespace vesta

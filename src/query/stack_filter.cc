@@ -95,6 +95,15 @@ std::vector<StackFilter::Marks> StackFilter::marks(const StackTree& tree,
   return marks;
 }
 
+std::vector<uint8_t> passing_stacks(const StackTree& tree, const StackFilter& filter) {
+  std::vector<uint8_t> passing(tree.stack_count());
+  const std::vector<int64_t> weights(tree.stack_count(), 1);
+  place_stacks(
+      tree, weights, filter, [](uint32_t, TreeFrame, bool) { return 1U; },
+      [&](StackNumber stack, uint32_t) { passing[stack] = 1; });
+  return passing;
+}
+
 std::vector<uint8_t> used_nodes(const StackTree& tree, std::span<const int64_t> weights) {
   std::vector<uint8_t> used(tree.node_count());
   const size_t stacks = std::min(weights.size(), tree.stack_count());

@@ -87,6 +87,9 @@ class ShowFromState {
 // By node: whether a stack of some weight goes through it.
 std::vector<uint8_t> used_nodes(const StackTree& tree, std::span<const int64_t> weights);
 
+// By stack: whether something of it is left.
+std::vector<uint8_t> passing_stacks(const StackTree& tree, const StackFilter& filter);
+
 // Whether the frame stands for a function, and whether for a line of source, rather than for an
 // address alone.
 inline bool has_function(const StoredFrame& frame) {

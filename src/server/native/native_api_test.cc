@@ -417,82 +417,34 @@ TEST(NativeApi, ShowsSourceOfFilesInTheSelectionAlone) {
   EXPECT_EQ(api.call(query).status, 400);
 }
 
-TEST(NativeApi, OpensFilesOfAnyFormat) {
+TEST(NativeApi, TreesMayBeginWithTheValuesOfALabel) {
   TestApi api;
-  EXPECT_EQ(api.json("/api/v1/files"), R"({"files":[]})");
-  const std::string opened =
-      api.json("/api/v1/files?name=work.folded", "POST", "main;work 3\nmain;idle 4\n");
-  EXPECT_NE(opened.find(R"("name":"work.folded","format":"folded")"), std::string::npos) << opened;
-  EXPECT_NE(opened.find(R"("total":7,"samples":2})"), std::string::npos) << opened;
-  EXPECT_EQ(api.json("/api/v1/files"), R"({"files":[)" + opened + "]}");
-  const std::string pprof = api.call("/api/v1/export?query=cpu{}&format=pprof").body;
-  const std::string of_pprof = api.json("/api/v1/files?name=cpu.pb.gz", "POST", pprof);
-  EXPECT_NE(of_pprof.find(R"("format":"pprof")"), std::string::npos) << of_pprof;
-  EXPECT_NE(of_pprof.find(R"("profile_type":"process_cpu:cpu:nanoseconds::",)"
-                          R"("name":"cpu","type":"cpu","unit":"nanoseconds","total":107)"),
-            std::string::npos)
-      << of_pprof;
-  const HttpResponse letter = api.call("/api/v1/files?name=a.txt", "POST", "Dear all,\n");
-  EXPECT_EQ(letter.status, 400);
-  EXPECT_NE(letter.body.find("known are: pprof, folded"), std::string::npos) << letter.body;
-  EXPECT_EQ(api.call("/api/v1/files?name=a.txt", "POST").status, 400);
-  const std::string id = api.open_file("work.folded", "main;work 3\nmain;idle 4\n");
-  EXPECT_EQ(api.json("/api/v1/files/" + id, "DELETE"), R"({"id":")" + id + "\"}");
-  const HttpResponse gone = api.call("/api/v1/top?file=" + id);
-  EXPECT_EQ(gone.status, 404);
-  EXPECT_NE(gone.body.find("open it again"), std::string::npos) << gone.body;
-  EXPECT_EQ(api.call("/api/v1/files/" + id, "DELETE").status, 404);
-}
-
-TEST(NativeApi, AnswersEveryQuestionAboutAFile) {
-  TestApi api;
-  const std::string file = "file=" + api.open_file("w.folded", "main;work 3\nmain;idle 4\n");
-  const auto flame =
-      test::read_flame_columns(api.call("/api/v1/flame?format=columns&" + file).body);
-  EXPECT_EQ(flame.totals.at("main"), 7);
-  EXPECT_EQ(flame.totals.at("main;work"), 3);
-  for (const std::string_view route :
-       {"tree", "top", "coverage", "totals", "heatmap", "export", "pprof", "types", "labels",
-        "values/service_name", "series", "callers"}) {
-    const std::string url =
-        "/api/v1/" + std::string(route) + "?" + file + (route == "callers" ? "&function=main" : "");
-    EXPECT_EQ(api.call(url).status, 200) << route << ": " << api.call(url).body;
-  }
-  EXPECT_EQ(api.json("/api/v1/values/service_name?" + file),
-            R"({"label":"service_name","values":["w.folded"],"truncated":false})");
-  // Matchers and types mean what they mean in the store.
-  EXPECT_EQ(api.call("/api/v1/top?query={service_name=\"web\"}&" + file).status, 404);
-  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&from=-2h&to=-1h&" + file).status, 404);
-  EXPECT_EQ(api.call("/api/v1/top?from=now&to=-1h&" + file).status, 400);
-  // What is changed is always the store.
-  EXPECT_EQ(api.call("/api/v1/series?query={}&" + file, "DELETE").status, 400);
-  // Others do not see it.
-  api.caller.tenant = "somebody else";
-  EXPECT_EQ(api.call("/api/v1/top?" + file).status, 404);
-  EXPECT_EQ(api.json("/api/v1/files"), R"({"files":[]})");
-}
-
-TEST(NativeApi, ComparesFilesWithEachOtherAndWithTheStore) {
-  TestApi api;
-  const std::string before = api.open_file("a.folded", "main;work 3\nmain;idle 4\n");
-  const std::string after = api.open_file("b.folded", "main;work 5\n");
-  const auto diff = [&](const std::string& words) {
-    return test::read_flame_columns(api.call("/api/v1/diff/flame?format=columns&" + words).body);
-  };
-  const auto files = diff("file=" + after + "&baseline_file=" + before);
-  EXPECT_EQ(files.totals.at("main;work"), 5);
-  EXPECT_EQ(files.totals_before.at("main;work"), 3);
-  EXPECT_EQ(files.totals_before.at("main;idle"), 4);
-  const std::string stored =
-      api.open_file("cpu.pb.gz", api.call("/api/v1/export?query=cpu{service_name=\"web\"}").body);
-  const auto mixed = diff("query=cpu{}&baseline_file=" + stored);
-  EXPECT_EQ(mixed.totals.at("main"), 107);
-  EXPECT_EQ(mixed.totals_before.at("main"), 7);
-  const auto other_way = diff("file=" + stored + "&baseline_query=cpu{}");
-  EXPECT_EQ(other_way.totals.at("main"), 7);
-  EXPECT_EQ(other_way.totals_before.at("main"), 107);
-  EXPECT_EQ(api.call("/api/v1/diff?file=" + after).status, 400);
-  EXPECT_EQ(api.call("/api/v1/diff?query=cpu{}&baseline_file=1234").status, 404);
+  const auto flame = test::read_flame_columns(
+      api.call("/api/v1/flame?query=cpu{}&root_by=pod&format=columns").body);
+  EXPECT_EQ(flame.totals.at(""), 107);
+  EXPECT_EQ(flame.totals.at("pod=web-1;main;work;read"), 1);
+  EXPECT_EQ(flame.totals.at("pod=web-2;main"), 4);
+  EXPECT_EQ(flame.totals.at("pod=api-1"), 100);
+  EXPECT_NE(flame.header.find(R"("total":107)"), std::string::npos) << flame.header;
+  EXPECT_NE(flame.header.find(R"("profiles":3,"services":2)"), std::string::npos) << flame.header;
+  const auto below = test::read_flame_columns(
+      api.call("/api/v1/flame?query=cpu{}&root_by=pod&format=columns&path=pod=web-1&inverted=true")
+          .body);
+  EXPECT_EQ(below.totals.at("read;work;main"), 1);
+  const auto diff = test::read_flame_columns(
+      api.call("/api/v1/diff/flame?query=cpu{service_name=\"web\"}&baseline_query=cpu{}&root_by=pod"
+               "&format=columns")
+          .body);
+  EXPECT_EQ(diff.totals.at("pod=web-1"), 3);
+  EXPECT_EQ(diff.totals.at("pod=api-1"), 0);
+  EXPECT_EQ(diff.totals_before.at("pod=api-1;main;serve"), 100);
+  // Nothing has this one, neither series nor samples.
+  const auto none = test::read_flame_columns(
+      api.call("/api/v1/flame?query=cpu{}&root_by=zone&format=columns").body);
+  EXPECT_EQ(none.totals.at("zone=;main"), 107);
+  EXPECT_NE(api.json("/api/v1/tree?query=cpu{}&root_by=pod").find(R"("name":"pod=web-2")"),
+            std::string::npos);
+  EXPECT_EQ(api.call("/api/v1/tree?query=cpu{}&root_by=pod&format=csv").status, 400);
 }
 
 TEST(NativeApi, DrawsHeatMaps) {
@@ -502,6 +454,32 @@ TEST(NativeApi, DrawsHeatMaps) {
   const std::string offsets = api.json("/api/v1/heatmap?query=cpu{}&kind=offset");
   EXPECT_NE(offsets.find("\"left_out\":107"), std::string::npos) << offsets;
   EXPECT_EQ(api.call("/api/v1/heatmap?query=cpu{}&kind=offset&from=-30d").status, 400);
+}
+
+TEST(NativeApi, SelectsRegionsOfHeatMaps) {
+  TestApi api;
+  const auto total = [&](const std::string& words) {
+    return test::read_flame_columns(
+               api.call("/api/v1/flame?query=cpu{}&format=columns&" + words).body)
+        .totals.at("");
+  };
+  // Profiles of 3, 4 and 100.
+  EXPECT_EQ(total("value_min=4"), 104);
+  EXPECT_EQ(total("value_min=3&value_max=4"), 3);
+  EXPECT_EQ(total("value_min=3.2&value_max=99.5"), 4);
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&value_min=4&value_max=4").status, 400);
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&value_min=many").status, 400);
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&value_max=1e300").status, 400);
+  EXPECT_EQ(total("sample_from=-2h"), 0) << "no sample has a time";
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&sample_from=now&sample_to=-1h").status, 400);
+  const std::string map = api.json("/api/v1/heatmap?query=cpu{}&step=1h&rows=2&match=work");
+  EXPECT_NE(map.find(R"("cells":[[0,0,2],[0,1,1]],"matched":[[0,0,1]])"), std::string::npos) << map;
+  const std::string part = api.json("/api/v1/heatmap?query=cpu{}&step=1h&rows=2&value_max=100");
+  EXPECT_NE(part.find(R"("cell_total":2)"), std::string::npos) << part;
+  EXPECT_EQ(part.find("matched"), std::string::npos);
+  const HttpResponse wrong = api.call("/api/v1/heatmap?query=cpu{}&match=(");
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_NE(wrong.body.find("match: '('"), std::string::npos) << wrong.body;
 }
 
 TEST(NativeApi, PrintsTreesAsText) {

@@ -179,7 +179,7 @@ TEST(OpenApi, DescribesTheAnswers) {
       {"/api/v1/diff", "/api/v1/diff?query=cpu{}&baseline_from=-2h&baseline_to=-1h"},
       {"/api/v1/coverage", "/api/v1/coverage?query=cpu{}"},
       {"/api/v1/totals", "/api/v1/totals?query=cpu{}&group_by=pod"},
-      {"/api/v1/heatmap", "/api/v1/heatmap?query=cpu{}"},
+      {"/api/v1/heatmap", "/api/v1/heatmap?query=cpu{}&match=work"},
       {"/api/v1/export", "/api/v1/export?query=cpu{}&format=speedscope"},
   };
   for (const auto [path, methods] : document.root()["paths"].get_object()) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include "base/hex.h"
 #include "query/time_words.h"
@@ -36,6 +37,39 @@ Result<TimeRange> read_range(const ApiCall& call, const FileShelf::File& file,
   if (!range.empty()) return range;
   return Error{ErrorCode::kUsage, "the range of time is empty: 'from' is not before 'to'",
                "without them, all of the file is taken"};
+}
+
+// A value, rounded up: those of profiles are whole numbers, but lines of a heat map lie anywhere.
+Result<int64_t> read_value(std::string_view text, std::string_view name) {
+  const char* const end = text.data() + text.size();
+  int64_t whole = 0;
+  if (const auto [stop, error] = std::from_chars(text.data(), end, whole);
+      error == std::errc() && stop == end) {
+    return whole;
+  }
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || !(std::abs(value) < 9e18))
+    return Error{ErrorCode::kUsage, fmt::format("{}: '{}' is not a number", name, text), ""};
+  return static_cast<int64_t>(std::ceil(value));
+}
+
+Result<std::optional<TimeRange>> read_sample_times(const ApiCall& call) {
+  const std::string_view from = call.parameter("sample_from");
+  const std::string_view to = call.parameter("sample_to");
+  std::optional<TimeRange> times;
+  if (from.empty() && to.empty()) return times;
+  times = kAllTime;
+  const int64_t now_ns = call.context.now_ns();
+  if (!from.empty()) {
+    VESTA_ASSIGN(times->start_ns, parse_time_word(from, now_ns, "sample_from"));
+  }
+  if (!to.empty()) {
+    VESTA_ASSIGN(times->end_ns, parse_time_word(to, now_ns, "sample_to"));
+  }
+  if (!times->empty()) return times;
+  return Error{ErrorCode::kUsage,
+               "the range of time is empty: 'sample_from' is not before 'sample_to'", ""};
 }
 
 // A question whose type is not found out yet.
@@ -151,6 +185,22 @@ Result<SeriesQuestion> read_series_question(const ApiCall& call, bool all_time_b
   return question;
 }
 
+Result<std::optional<ValueRange>> read_value_range(const ApiCall& call) {
+  std::optional<ValueRange> range;
+  for (const auto& [name, end] :
+       {std::pair("value_min", &ValueRange::min), std::pair("value_max", &ValueRange::max)}) {
+    const std::string_view text = call.parameter(name);
+    if (text.empty()) continue;
+    if (!range) range.emplace();
+    VESTA_ASSIGN((*range).*end, read_value(text, name));
+  }
+  if (range && range->min >= range->max) {
+    return Error{ErrorCode::kUsage, "no value lies between value_min and value_max",
+                 "value_max itself is not included"};
+  }
+  return range;
+}
+
 Result<SelectRequest> select_request(const ApiCall& call, const Question& question) {
   SelectRequest request;
   request.type = question.type;
@@ -173,6 +223,8 @@ Result<SelectRequest> select_request(const ApiCall& call, const Question& questi
     VESTA_ASSIGN(TypedSelector typed, parse_selector(labels));
     request.samples.labels = std::move(typed.selector);
   }
+  VESTA_ASSIGN(request.totals, read_value_range(call));
+  VESTA_ASSIGN(request.samples.times, read_sample_times(call));
   return request;
 }
 

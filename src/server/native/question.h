@@ -1,6 +1,7 @@
 // What a request asks for, read from its parameters and checked. Plain functions.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,7 +36,10 @@ struct SeriesQuestion {
 };
 Result<SeriesQuestion> read_series_question(const ApiCall& call, bool all_time_by_default = false);
 
-// Asks the engine, with what `profile_id`, `trace_id`, `span_id` and `sample_labels` choose.
+// `value_min` and `value_max`; none without them.
+Result<std::optional<ValueRange>> read_value_range(const ApiCall& call);
+// Asks the engine, with what `profile_id`, `trace_id`, `span_id`, `sample_labels`, `value_min`,
+// `value_max`, `sample_from` and `sample_to` choose.
 Result<SelectRequest> select_request(const ApiCall& call, const Question& question);
 Result<Selection> select(const ApiCall& call, const Question& question);
 

@@ -50,7 +50,8 @@ struct ApiRoute {
 inline constexpr std::string_view kSeriesParameters = "query from to file";
 inline constexpr std::string_view kBaselineParameters =
     "baseline_query baseline_from baseline_to baseline_file";
-inline constexpr std::string_view kSampleParameters = "profile_id trace_id span_id sample_labels";
+inline constexpr std::string_view kSampleParameters =
+    "profile_id trace_id span_id sample_labels value_min value_max sample_from sample_to";
 inline constexpr std::string_view kStackParameters = "focus ignore hide show show_from";
 
 std::span<const ApiRoute> list_routes();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "profile/frame_filter.h"
 #include "query/heatmap.h"
 #include "query/time_words.h"
 #include "server/native/answer.h"
@@ -109,17 +110,45 @@ Result<HttpResponse> totals(const ApiCall& call) {
   return json_response(json.end_object().end_object().take());
 }
 
+void write_cells(JsonWriter& json, std::string_view name, const std::vector<Heatmap::Cell>& cells) {
+  json.key(name).begin_array();
+  for (const Heatmap::Cell& cell : cells) {
+    json.begin_array().number(uint64_t{cell.column}).number(uint64_t{cell.row});
+    json.number(cell.value).end_array();
+  }
+  json.end_array();
+}
+
 void write_heatmap(JsonWriter& json, const Heatmap& map) {
   json.field("start_ns", map.start_ns).field("column_ns", map.column_ns);
   json.field("columns", uint64_t{map.columns}).field("rows", uint64_t{map.rows});
   json.field("row_start", map.row_start).field("row_size", map.row_size);
   json.field("cell_total", map.total).field("left_out", map.left_out);
-  json.key("cells").begin_array();
-  for (const Heatmap::Cell& cell : map.cells) {
-    json.begin_array().number(uint64_t{cell.column}).number(uint64_t{cell.row});
-    json.number(cell.value).end_array();
-  }
-  json.end_array();
+  write_cells(json, "cells", map.cells);
+}
+
+// `match` as a filter that lets stacks with a matching frame pass.
+Result<StackFilter> read_match(const ApiCall& call) {
+  const std::string match(call.parameter("match"));
+  if (match.empty()) return StackFilter();
+  VESTA_TRY(compile_regex(match, "match"));
+  FrameFilters filters;
+  filters.focus = {match};
+  return StackFilter::compile(filters);
+}
+
+// By stack of the dictionary: whether it has a frame that matches. Nothing without an expression.
+Result<std::vector<uint8_t>> marked_stacks(const Dictionary& dictionary, std::string_view match) {
+  std::vector<uint8_t> marks;
+  if (match.empty()) return marks;
+  FrameFilters filters;
+  filters.focus = {std::string(match)};
+  VESTA_ASSIGN(const FrameFilter filter, FrameFilter::compile(dictionary, filters, "", ""));
+  std::vector<LocationId> kept;
+  marks.resize(dictionary.stacks.size());
+  for (size_t stack = 1; stack < marks.size(); ++stack)
+    marks[stack] = filter.apply(dictionary.stacks[StackId(stack)], kept) ? 1 : 0;
+  return marks;
 }
 
 Result<Heatmap> heatmap_of_values(const ApiCall& call, const Question& question,
@@ -130,7 +159,13 @@ Result<Heatmap> heatmap_of_values(const ApiCall& call, const Question& question,
   request.range = question.range;
   request.budget = call.context.budget();
   VESTA_ASSIGN(request.by_span, read_flag(call, "by_span"));
-  VESTA_ASSIGN(const auto points, call.engine().points(call.caller.tenant, request));
+  VESTA_ASSIGN(const StackFilter match, read_match(call));
+  if (!match.empty())
+    request.marks = [&](const StackTree& tree) { return passing_stacks(tree, match); };
+  VESTA_ASSIGN(const auto totals, read_value_range(call));
+  VESTA_ASSIGN(auto points, call.engine().points(call.caller.tenant, request));
+  if (totals)
+    std::erase_if(points, [&](const ProfilePoint& p) { return !totals->contains(p.value); });
   return value_heatmap(points, shape);
 }
 
@@ -141,8 +176,10 @@ Result<Heatmap> heatmap_of_offsets(const ApiCall& call, const Question& question
   request.keep_labels = false;
   request.keep_links = false;
   request.keep_times = true;
+  VESTA_TRY(read_match(call));  // says what is wrong with it in the words of this route
   VESTA_ASSIGN(const ProfileBatch batch, call.engine().samples(call.caller.tenant, request));
-  return offset_heatmap(batch, shape);
+  VESTA_ASSIGN(const auto marks, marked_stacks(batch.dictionary, call.parameter("match")));
+  return offset_heatmap(batch, shape, marks);
 }
 
 Result<HttpResponse> heatmap(const ApiCall& call) {
@@ -164,6 +201,7 @@ Result<HttpResponse> heatmap(const ApiCall& call) {
   json.field("unit", question.type.sample_unit).field("profile_type", question.type.id());
   json.field("kind", kind);
   write_heatmap(json, map);
+  if (!call.parameter("match").empty()) write_cells(json, "matched", map.matched);
   return json_response(json.end_object().take());
 }
 
@@ -179,7 +217,7 @@ std::span<const ApiRoute> time_routes() {
       ApiRoute{"GET",
                "/api/v1/heatmap",
                Scope::kRead,
-               {kSeriesParameters, kSampleParameters, "kind step rows by_span"},
+               {kSeriesParameters, kSampleParameters, "kind step rows by_span match"},
                heatmap},
   };
   return kRoutes;

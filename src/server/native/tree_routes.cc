@@ -1,10 +1,12 @@
 // Trees: flame graphs, call trees, one function with its callers and callees.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "formats/table/report.h"
 #include "query/callers.h"
+#include "query/label_roots.h"
 #include "query/selection_profile.h"
 #include "server/native/answer.h"
 #include "server/native/flame_columns.h"
@@ -72,27 +74,75 @@ Result<HttpResponse> flame_answer(const ApiCall& call, const Question& question,
   return columns_response(write_flame_columns(text, tree, pruned));
 }
 
+// A selection, and how it is taken apart where `root_by` asks for it.
+struct Rooted {
+  Selection whole;
+  LabelledSide side;
+};
+
+Result<Rooted> select_rooted(const ApiCall& call, const Question& question) {
+  Rooted rooted;
+  const std::string_view label = call.parameter("root_by");
+  if (label.empty()) {
+    VESTA_ASSIGN(rooted.whole, select(call, question));
+    return rooted;
+  }
+  SamplesRequest request;
+  VESTA_ASSIGN(request.select, select_request(call, question));
+  request.select.group_by = {std::string(label)};
+  Engine& engine = call.context.engine_of(question.file);
+  VESTA_ASSIGN(rooted.side.groups, engine.select(call.caller.tenant, request.select));
+  rooted.whole = add_up(rooted.side.groups);
+  rooted.whole.type = question.type;
+  const bool is_of_series = std::ranges::any_of(
+      rooted.side.groups, [](const Selection& group) { return !group.group.empty(); });
+  if (is_of_series || rooted.whole.total == 0) return rooted;
+  request.select.group_by.clear();
+  request.keep_links = false;
+  VESTA_ASSIGN(rooted.side.samples, engine.samples(call.caller.tenant, request));
+  return rooted;
+}
+
+FlameTree build_tree(const ApiCall& call, const Rooted& rooted, const TreeOptions& options) {
+  const std::string_view label = call.parameter("root_by");
+  if (label.empty()) return build_flame_tree(rooted.whole, options);
+  const LabelRoots roots = label_roots(label, nullptr, rooted.side);
+  return build_flame_tree(roots.after, options);
+}
+
+FlameTree build_tree(const ApiCall& call, const Rooted& before, const Rooted& after,
+                     CompareScale scale, const TreeOptions& options) {
+  const std::string_view label = call.parameter("root_by");
+  if (label.empty()) return build_flame_tree(before.whole, after.whole, scale, options);
+  const LabelRoots roots = label_roots(label, &before.side, after.side);
+  return build_flame_tree(roots.before, roots.after, scale, options);
+}
+
+FlameTree from_the_leaves(const ApiCall& call, const FlameTree& tree) {
+  return inverted(tree, !call.parameter("root_by").empty());
+}
+
 Result<HttpResponse> flame(const ApiCall& call) {
   VESTA_ASSIGN(const TreeOptions options, read_tree_options(call));
   VESTA_ASSIGN(const bool is_inverted, read_flag(call, "inverted"));
   VESTA_ASSIGN(const Question question, read_question(call));
-  VESTA_ASSIGN(const Selection selection, select(call, question));
-  FlameTree tree = build_flame_tree(selection, options);
-  if (is_inverted) tree = inverted(tree);
-  return flame_answer(call, question, selection, std::move(tree));
+  VESTA_ASSIGN(const Rooted selected, select_rooted(call, question));
+  FlameTree tree = build_tree(call, selected, options);
+  if (is_inverted) tree = from_the_leaves(call, tree);
+  return flame_answer(call, question, selected.whole, std::move(tree));
 }
 
 Result<HttpResponse> diff_flame(const ApiCall& call) {
   VESTA_ASSIGN(const TreeOptions options, read_tree_options(call));
   VESTA_ASSIGN(const std::string scale, read_word(call, "scale", "absolute|normalized"));
   VESTA_ASSIGN(const Comparison both, read_comparison(call));
-  VESTA_ASSIGN(const Selection after, select(call, both.question));
-  VESTA_ASSIGN(const Selection before, select(call, both.baseline));
+  VESTA_ASSIGN(const Rooted after, select_rooted(call, both.question));
+  VESTA_ASSIGN(const Rooted before, select_rooted(call, both.baseline));
   return flame_answer(
-      call, both.question, after,
-      build_flame_tree(before, after,
-                       scale == "normalized" ? CompareScale::kNormalized : CompareScale::kAbsolute,
-                       options));
+      call, both.question, after.whole,
+      build_tree(call, before, after,
+                 scale == "normalized" ? CompareScale::kNormalized : CompareScale::kAbsolute,
+                 options));
 }
 
 Result<HttpResponse> tree(const ApiCall& call) {
@@ -101,10 +151,11 @@ Result<HttpResponse> tree(const ApiCall& call) {
   VESTA_ASSIGN(const std::string format, read_word(call, "format", "json|text|csv"));
   VESTA_ASSIGN(const size_t nodes, read_count(call, "nodes", 1000, call.context.options.max_nodes));
   VESTA_ASSIGN(const Question question, read_question(call));
-  VESTA_ASSIGN(const Selection selection, select(call, question));
+  VESTA_ASSIGN(const Rooted selected, select_rooted(call, question));
+  const Selection& selection = selected.whole;
   if (format == "json") {
-    FlameTree whole = build_flame_tree(selection, options);
-    if (direction == "bottom-up") whole = inverted(whole);
+    FlameTree whole = build_tree(call, selected, options);
+    if (direction == "bottom-up") whole = from_the_leaves(call, whole);
     VESTA_ASSIGN(const FlameTree part, asked_subtree(call, std::move(whole)));
     JsonWriter json;
     json.begin_object();
@@ -116,8 +167,9 @@ Result<HttpResponse> tree(const ApiCall& call) {
     return json_response(json.end_object().take());
   }
   // Text and CSV are those of the command line.
-  if (options.group == GroupBy::kBinary || !call.request.parameters("path").empty()) {
-    return Error{ErrorCode::kUsage, "text and CSV have no group=binary and no path",
+  if (options.group == GroupBy::kBinary || !call.request.parameters("path").empty() ||
+      !call.parameter("root_by").empty()) {
+    return Error{ErrorCode::kUsage, "text and CSV have no group=binary, no path and no root_by",
                  "use format=json"};
   }
   FrameOptions frame_options;
@@ -193,19 +245,19 @@ std::span<const ApiRoute> tree_routes() {
                "/api/v1/flame",
                Scope::kRead,
                {kSeriesParameters, kSampleParameters, kStackParameters,
-                "group nodes path format inverted"},
+                "group nodes path root_by format inverted"},
                flame},
       ApiRoute{"GET",
                "/api/v1/diff/flame",
                Scope::kRead,
                {kSeriesParameters, kSampleParameters, kStackParameters, kBaselineParameters,
-                "scale group nodes path format"},
+                "scale group nodes path root_by format"},
                diff_flame},
       ApiRoute{"GET",
                "/api/v1/tree",
                Scope::kRead,
                {kSeriesParameters, kSampleParameters, kStackParameters,
-                "group nodes path format direction"},
+                "group nodes path root_by format direction"},
                tree},
       ApiRoute{"GET",
                "/api/v1/callers",

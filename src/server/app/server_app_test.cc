@@ -145,6 +145,29 @@ TEST_F(ServerAppTest, TokensDecideByScopeAndTenant) {
   EXPECT_TRUE(eventually([&] { return render(later).find("work") != std::string::npos; }));
 }
 
+TEST_F(ServerAppTest, WhoMayReadMayOpenFiles) {
+  config_.tokens = TokenPolicy::kRequired;
+  const std::string read_a = create_token("a", Scope::kRead);
+  const std::string read_b = create_token("b", Scope::kRead);
+  start();
+  const auto open = [&](const std::string& headers) {
+    return connect()
+        .request("POST", "/api/v1/files?name=a.folded", headers, "main;work 5\n")
+        .value_or(Reply());
+  };
+  EXPECT_EQ(open("").status, 401);
+  EXPECT_EQ(open(read_a + "Sec-Fetch-Site: cross-site\r\n").status, 403);
+  const Reply opened = open(read_a);
+  EXPECT_EQ(opened.status, 200) << opened.body;
+  EXPECT_THAT(get("/api/v1/files", read_a).body, HasSubstr("a.folded"));
+  EXPECT_THAT(get("/api/v1/files", read_b).body, Not(HasSubstr("a.folded")));
+  const std::string id = opened.body.substr(std::string(R"({"id":")").size(), 32);
+  EXPECT_THAT(get("/api/v1/top?file=" + id, read_a).body, HasSubstr("work"));
+  EXPECT_EQ(get("/api/v1/top?file=" + id, read_b).status, 404);
+  // Nothing was stored.
+  EXPECT_EQ(get("/api/v1/series", read_a).body, R"({"series":[],"cut":{"series":0}})");
+}
+
 TEST_F(ServerAppTest, TenantsByHeaderSeeTheirOwn) {
   config_.multi_tenant = true;
   start();

@@ -66,9 +66,6 @@ std::vector<TypeInfo> list_types(const ProfileBatch& batch);
 // empty word means the default. The error lists what there is.
 Result<TypeInfo> find_type(const std::vector<TypeInfo>& types, std::string_view word);
 
-// "cpu", "off-cpu", … as find_type() knows them.
-std::vector<std::string_view> short_type_names();
-
 // The samples of that type from all profiles of the batch that have it.
 MergedProfile select_type(const std::shared_ptr<const ProfileBatch>& batch, const TypeInfo& wanted);
 

@@ -99,6 +99,7 @@ void FrameFilter::filter_by_name(const FilterExpressions& expressions) {
   all_focused_ = all_bits(expressions.focus);
   const auto matchers = [&](const std::vector<FilterExpressions::Expression>& list) {
     std::vector<Matcher> out;
+    out.reserve(list.size());
     for (const auto& expression : list) out.emplace_back(*dictionary_, *expression);
     return out;
   };

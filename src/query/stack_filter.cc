@@ -39,6 +39,7 @@ using Expression = FilterExpressions::Expression;
 
 std::vector<StringMatcher> matchers(const StackTree& tree, const std::vector<Expression>& list) {
   std::vector<StringMatcher> out;
+  out.reserve(list.size());
   for (const Expression& expression : list) out.emplace_back(tree, *expression);
   return out;
 }

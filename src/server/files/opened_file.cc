@@ -133,7 +133,7 @@ Status survey(OpenedFile& file, std::string_view tenant,
   for (const ProfileType& type : types) VESTA_TRY(survey.look_at(type));
   survey.finish();
   for (FileType& type : file.types) type.word = selector_word(types, type.type);
-  std::ranges::stable_partition(file.types, [&](const FileType& type) {
+  std::stable_partition(file.types.begin(), file.types.end(), [&](const FileType& type) {
     return type.type.sample_type == default_type.first &&
            type.type.sample_unit == default_type.second;
   });

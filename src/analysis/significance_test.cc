@@ -14,7 +14,7 @@ TEST(ShareChange, AgreesWithFisherWhereCountsAreSmall) {
   // the second the example of scipy's manual.
   const struct {
     ShareChange change;
-    double p;
+    double p = 0;
   } known[] = {
       {{3, 4, 1, 4}, 0.4857142857142857},           {{8, 10, 1, 6}, 0.03496503496503497},
       {{0, 1000, 5, 1000}, 0.06218757851634881},    {{0, 100, 10, 100}, 0.0015420521254357006},

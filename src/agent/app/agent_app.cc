@@ -144,13 +144,15 @@ Status AgentApp::Running::start() {
   exporters = std::make_unique<Exporters>(environment, log);
   if (parts.exporter != nullptr) exporters->add(std::move(parts.exporter));
   VESTA_TRY(exporters->configure(config.exporters, config.profiling.upload_interval_ns));
-  if (exporters->empty() && !config.jfr.log_export)
+  if (exporters->empty() && !config.jfr.log_export) {
     log.warn("there are no exporters: profiles go nowhere",
              {{"hint", "agent.exporters lists where they go; vesta up keeps them here"}});
+  }
   jfr_exporters = std::make_unique<Exporters>(environment, log);
-  if (config.jfr.log_export)
+  if (config.jfr.log_export) {
     VESTA_TRY(
         jfr_exporters->configure({config.jfr.log_exporter}, config.profiling.upload_interval_ns));
+  }
 
   kubernetes = std::make_unique<Kubernetes>(config.kubernetes);
   metadata = std::make_unique<ProcessMetadata>(*kubernetes, metadata_options(config));
@@ -473,7 +475,7 @@ Status AgentApp::start() {
 }
 
 Status AgentApp::reload(AgentConfig config) {
-  const Status done = running_->reload(std::move(config));
+  Status done = running_->reload(std::move(config));
   running_->notifier.ready();
   return done;
 }

@@ -130,6 +130,7 @@ Result<TypeInfo> find_type(const std::vector<TypeInfo>& types, std::string_view 
 
 std::vector<std::string_view> short_type_names() {
   std::vector<std::string_view> words;
+  words.reserve(kShortNames.size());
   for (const ShortName& name : kShortNames) words.push_back(name.word);
   return words;
 }

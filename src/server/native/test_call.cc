@@ -104,7 +104,7 @@ TestApi::TestApi()
 }
 
 void TestApi::write_cpu(std::string_view service, std::vector<vesta::test::FoldedStack> samples,
-                        int64_t period_ns) {
+                        int64_t period_ns) const {
   for (vesta::test::FoldedStack& sample : samples) sample.value *= period_ns;
   ProfileBatch batch = vesta::test::batch_from(samples);
   batch.profiles[0].period = period_ns;

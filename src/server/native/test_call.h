@@ -25,7 +25,7 @@ class TestApi {
 
   // Another CPU profile half an hour old: weights are numbers of samples.
   void write_cpu(std::string_view service, std::vector<vesta::test::FoldedStack> samples,
-                 int64_t period_ns);
+                 int64_t period_ns) const;
 
   // "/api/v1/top?query=cpu{}", not encoded.
   HttpResponse call(std::string_view url, std::string_view method = "GET",

@@ -133,7 +133,8 @@ export function useFlame(compare: boolean): FlameData {
     built: key === null || (bytes.error && !bytes.data) ? undefined : built,
     error,
     sandwichError: callers.error,
-    loading: bytes.loading || building,
+    // Between the answer and the graph there is a moment when neither is on its way.
+    loading: bytes.loading || building || (bytes.data !== undefined && !built && !failure),
     slow: bytes.slow,
     expanding: expanding > 0,
     expand,

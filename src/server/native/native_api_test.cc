@@ -471,6 +471,13 @@ TEST(NativeApi, SelectsRegionsOfHeatMaps) {
   EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&value_min=many").status, 400);
   EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&value_max=1e300").status, 400);
   EXPECT_EQ(total("sample_from=-2h"), 0) << "no sample has a time";
+  // Each side of a comparison has its own.
+  const auto diff = test::read_flame_columns(
+      api.call("/api/v1/diff/flame?query=cpu{}&baseline_query=cpu{}&format=columns&value_min=4"
+               "&baseline_value_max=4")
+          .body);
+  EXPECT_EQ(diff.totals.at(""), 104);
+  EXPECT_EQ(diff.totals_before.at(""), 3);
   EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&sample_from=now&sample_to=-1h").status, 400);
   const std::string map = api.json("/api/v1/heatmap?query=cpu{}&step=1h&rows=2&match=work");
   EXPECT_NE(map.find(R"("cells":[[0,0,2],[0,1,1]],"matched":[[0,0,1]])"), std::string::npos) << map;

@@ -54,22 +54,25 @@ Result<int64_t> read_value(std::string_view text, std::string_view name) {
   return static_cast<int64_t>(std::ceil(value));
 }
 
-Result<std::optional<TimeRange>> read_sample_times(const ApiCall& call) {
-  const std::string_view from = call.parameter("sample_from");
-  const std::string_view to = call.parameter("sample_to");
+Result<std::optional<TimeRange>> read_sample_times(const ApiCall& call, std::string_view prefix) {
+  const std::string from_name = fmt::format("{}sample_from", prefix);
+  const std::string to_name = fmt::format("{}sample_to", prefix);
+  const std::string_view from = call.parameter(from_name);
+  const std::string_view to = call.parameter(to_name);
   std::optional<TimeRange> times;
   if (from.empty() && to.empty()) return times;
   times = kAllTime;
   const int64_t now_ns = call.context.now_ns();
   if (!from.empty()) {
-    VESTA_ASSIGN(times->start_ns, parse_time_word(from, now_ns, "sample_from"));
+    VESTA_ASSIGN(times->start_ns, parse_time_word(from, now_ns, from_name));
   }
   if (!to.empty()) {
-    VESTA_ASSIGN(times->end_ns, parse_time_word(to, now_ns, "sample_to"));
+    VESTA_ASSIGN(times->end_ns, parse_time_word(to, now_ns, to_name));
   }
   if (!times->empty()) return times;
-  return Error{ErrorCode::kUsage,
-               "the range of time is empty: 'sample_from' is not before 'sample_to'", ""};
+  return Error{
+      ErrorCode::kUsage,
+      fmt::format("the range of time is empty: '{}' is not before '{}'", from_name, to_name), ""};
 }
 
 // A question whose type is not found out yet.
@@ -158,9 +161,9 @@ Result<Comparison> read_comparison(const ApiCall& call) {
                  fmt::format("cannot compare {} with {}", of_before.id(), of_after.id()),
                  "both must be of one unit"};
   }
-  return Comparison{
-      {of_after, std::move(after.typed.selector), after.range, std::move(after.file)},
-      {of_before, std::move(before.typed.selector), before.range, std::move(before.file)}};
+  return Comparison{{of_after, std::move(after.typed.selector), after.range, std::move(after.file)},
+                    {of_before, std::move(before.typed.selector), before.range,
+                     std::move(before.file), "baseline_"}};
 }
 
 Result<SeriesQuestion> read_series_question(const ApiCall& call, bool all_time_by_default) {
@@ -185,17 +188,19 @@ Result<SeriesQuestion> read_series_question(const ApiCall& call, bool all_time_b
   return question;
 }
 
-Result<std::optional<ValueRange>> read_value_range(const ApiCall& call) {
+Result<std::optional<ValueRange>> read_value_range(const ApiCall& call, std::string_view prefix) {
   std::optional<ValueRange> range;
-  for (const auto& [name, end] :
+  for (const auto& [word, end] :
        {std::pair("value_min", &ValueRange::min), std::pair("value_max", &ValueRange::max)}) {
+    const std::string name = fmt::format("{}{}", prefix, word);
     const std::string_view text = call.parameter(name);
     if (text.empty()) continue;
     if (!range) range.emplace();
     VESTA_ASSIGN((*range).*end, read_value(text, name));
   }
   if (range && range->min >= range->max) {
-    return Error{ErrorCode::kUsage, "no value lies between value_min and value_max",
+    return Error{ErrorCode::kUsage,
+                 fmt::format("no value lies between {0}value_min and {0}value_max", prefix),
                  "value_max itself is not included"};
   }
   return range;
@@ -223,8 +228,8 @@ Result<SelectRequest> select_request(const ApiCall& call, const Question& questi
     VESTA_ASSIGN(TypedSelector typed, parse_selector(labels));
     request.samples.labels = std::move(typed.selector);
   }
-  VESTA_ASSIGN(request.totals, read_value_range(call));
-  VESTA_ASSIGN(request.samples.times, read_sample_times(call));
+  VESTA_ASSIGN(request.totals, read_value_range(call, question.region_prefix));
+  VESTA_ASSIGN(request.samples.times, read_sample_times(call, question.region_prefix));
   return request;
 }
 

@@ -15,6 +15,8 @@ struct Question {
   Selector selector;
   TimeRange range;
   FileShelf::File file = {};  // what is asked; null = the store
+  // Before the names of parameters that choose a region of a heat map: each side has its own.
+  std::string_view region_prefix = "";
 };
 
 // From `query`, `from` and `to`, or those with a prefix ("baseline_"). kUsage with the column when
@@ -36,8 +38,9 @@ struct SeriesQuestion {
 };
 Result<SeriesQuestion> read_series_question(const ApiCall& call, bool all_time_by_default = false);
 
-// `value_min` and `value_max`; none without them.
-Result<std::optional<ValueRange>> read_value_range(const ApiCall& call);
+// `value_min` and `value_max`, behind the prefix; none without them.
+Result<std::optional<ValueRange>> read_value_range(const ApiCall& call,
+                                                   std::string_view prefix = "");
 // Asks the engine, with what `profile_id`, `trace_id`, `span_id`, `sample_labels`, `value_min`,
 // `value_max`, `sample_from` and `sample_to` choose.
 Result<SelectRequest> select_request(const ApiCall& call, const Question& question);

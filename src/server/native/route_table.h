@@ -49,7 +49,8 @@ struct ApiRoute {
 // Parameters that many routes share.
 inline constexpr std::string_view kSeriesParameters = "query from to file";
 inline constexpr std::string_view kBaselineParameters =
-    "baseline_query baseline_from baseline_to baseline_file";
+    "baseline_query baseline_from baseline_to baseline_file baseline_value_min baseline_value_max "
+    "baseline_sample_from baseline_sample_to";
 inline constexpr std::string_view kSampleParameters =
     "profile_id trace_id span_id sample_labels value_min value_max sample_from sample_to";
 inline constexpr std::string_view kStackParameters = "focus ignore hide show show_from";

@@ -218,7 +218,7 @@ export function App() {
           <button
             type="button"
             class="quiet shell-search"
-            aria-label="Find a command"
+            aria-label="Find a command (Ctrl+K)"
             onClick={() => showDialog('palette')}
           >
             <kbd>Ctrl+K</kbd>

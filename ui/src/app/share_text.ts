@@ -1,5 +1,12 @@
 // What is handed on: links whose times stand still, and the same question for a shell.
-import { reportParameters, sampleParameters, sourceParameters, stepParameters } from '../api/parameters';
+import {
+  regionParameters,
+  reportParameters,
+  sampleParameters,
+  sourceParameters,
+  stepParameters,
+} from '../api/parameters';
+import { isRegion } from '../parts/region_chip';
 import type { Source, State, Step, StepKind } from '../state/state';
 import { absolute, isRelative, resolveRange } from '../state/time';
 
@@ -49,11 +56,16 @@ function joined(steps: readonly Step[]): Step[] | undefined {
 // pprof can: the server then does the filtering.
 function needsAddress(state: State): boolean {
   const files = state.source.file || (state.view === 'diff' && state.baseline?.file);
-  return Boolean(files || state.trace || state.span || state.sampleLabels || !joined(state.steps));
+  return Boolean(
+    files || isRegion(state.source) || state.trace || state.span || state.sampleLabels || !joined(state.steps),
+  );
 }
 
 function addressOf(state: State, source: Source, server: string): string {
-  const parameters = stepParameters(state, sampleParameters(state, sourceParameters(source)));
+  const parameters = stepParameters(
+    state,
+    regionParameters(source, '', sampleParameters(state, sourceParameters(source))),
+  );
   return `${server}/api/v1/pprof?${parameters}`;
 }
 
@@ -99,6 +111,7 @@ export const exports: Export[] = [
 
 export function exportParameters(state: State, format: string): URLSearchParams {
   const parameters = sourceParameters(state.source);
+  regionParameters(state.source, '', parameters);
   sampleParameters(state, parameters);
   stepParameters(state, parameters);
   parameters.set('format', format);

@@ -94,7 +94,7 @@ describe('the address', () => {
       const state = anyState(seed);
       expect(parseState(formatState(state)), `seed ${seed}`).toEqual(state);
     }
-  });
+  }, 60_000);
 
   it('is empty for the default', () => {
     expect(formatState(defaultState)).toBe('');

@@ -75,8 +75,10 @@ export function formatRelative(before: number, after: number): string {
   return `${percent > 0 ? '+' : '−'}${text} %`;
 }
 
+const grouped = new Intl.NumberFormat('en-US');
+
 export function formatCount(value: number): string {
-  return value.toLocaleString('en-US');
+  return grouped.format(value);
 }
 
 const pad = (value: number) => String(value).padStart(2, '0');

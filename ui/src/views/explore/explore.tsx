@@ -2,12 +2,13 @@
 import { useEffect } from 'preact/hooks';
 import { useAnswer } from '../../api/answer';
 import { askJson } from '../../api/client';
-import { sampleParameters, sourceParameters } from '../../api/parameters';
+import { regionParameters, sampleParameters, sourceParameters } from '../../api/parameters';
 import { FirstRun } from '../../app/first_run';
 import { serverConfig } from '../../app/server_config';
 import { compare, setBaseline } from '../../app/shell_commands';
 import { EmptyNotice, ErrorNotice, Notice, Waiting } from '../../parts/notice';
 import { RangePicker } from '../../parts/range_picker';
+import { RegionChip } from '../../parts/region_chip';
 import { SelectorBar } from '../../parts/selector_bar';
 import { listTypes } from '../../parts/selector_lists';
 import { type TypeEntry, typeEntries } from '../../parts/selector_suggest';
@@ -39,7 +40,7 @@ export function ExploreView() {
     if (!source.query && first) amend({ source: { ...state.value.source, query: `${first}{}` } });
   }, [source.query, first]);
 
-  const parameters = sampleParameters(state.value, sourceParameters(source));
+  const parameters = regionParameters(source, '', sampleParameters(state.value, sourceParameters(source)));
   const coverage = useAnswer(source.query ? `coverage ${parameters}` : null, (signal) =>
     askJson<Coverage>('coverage', parameters, signal),
   );
@@ -68,6 +69,11 @@ export function ExploreView() {
           Compare
         </button>
         <SampleFilters />
+        <RegionChip
+          source={source}
+          unit={coverage.data?.unit ?? ''}
+          onChange={(next) => go({ source: next, zoom: [] })}
+        />
       </div>
       {!failed && !empty && <SeriesPanel />}
       {shown && <ErrorNotice error={shown} />}

@@ -27,7 +27,11 @@ describe('series over time', () => {
   it('share one grid, with gaps where nothing was', () => {
     const data = chartData(totals([{ pod: 'a', at: [15, 45], rates: [1, 3] }]), undefined, 'pod');
     expect(data.times).toEqual([0, 15_000, 30_000, 45_000]);
-    expect(data.series[0]).toMatchObject({ value: 'a', values: [null, 1, null, 3], average: 2, peak: 3, peakIndex: 3 });
+    expect(data.series[0]).toMatchObject({ value: 'a', values: [null, 1, null, 3], average: 1, peak: 3, peakIndex: 3 });
+  });
+  it('have the average of amounts where there are any', () => {
+    const gauge = { ...totals([{ pod: 'a', at: [15, 45], rates: [1, 3] }]), temporality: 'instant' as const };
+    expect(chartData(gauge, undefined, 'pod').series[0].average).toBe(2);
   });
   it('have a rest that makes up the sum', () => {
     const grouped = totals(

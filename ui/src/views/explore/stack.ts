@@ -41,7 +41,8 @@ function valuesOf(one: TotalsSeries, times: readonly number[], stepNs: number): 
   return values;
 }
 
-function described(value: string, rest: boolean, values: (number | null)[]): ChartSeries {
+// Of sums over time the average is that of the whole range: where no profile is, nothing was used. An amount is not known there.
+function described(value: string, rest: boolean, values: (number | null)[], isSum: boolean): ChartSeries {
   let sum = 0;
   let count = 0;
   let peak = 0;
@@ -55,7 +56,7 @@ function described(value: string, rest: boolean, values: (number | null)[]): Cha
       peakIndex = index;
     }
   });
-  return { value, rest, values, average: count ? sum / count : 0, peak, peakIndex };
+  return { value, rest, values, average: count ? sum / (isSum ? values.length : count) : 0, peak, peakIndex };
 }
 
 // `grouped` has the largest series; `whole` the sum of all, for the rest.
@@ -63,8 +64,9 @@ export function chartData(grouped: Totals, whole: Totals | undefined, label: str
   const lists = [...grouped.series, ...(whole?.series ?? [])];
   const times = grid(lists, grouped.from_ns, grouped.to_ns, grouped.step_ns);
   const step = grouped.step_ns > 0 ? grouped.step_ns : grouped.to_ns - grouped.from_ns;
+  const isSum = grouped.temporality === 'cumulative';
   const series = grouped.series.map((one) =>
-    described(label ? (one.labels[label] ?? '') : '', false, valuesOf(one, times, step)),
+    described(label ? (one.labels[label] ?? '') : '', false, valuesOf(one, times, step), isSum),
   );
   const restCount = grouped.cut.series;
   if (restCount > 0 && whole && whole.series.length > 0) {
@@ -75,7 +77,7 @@ export function chartData(grouped: Totals, whole: Totals | undefined, label: str
       // Averages of instant types are rounded: never below nothing.
       return Math.max(0, value - shown);
     });
-    series.push(described('', true, rest));
+    series.push(described('', true, rest, isSum));
   }
   return { times: times.map((time) => time / 1e6), step: step / 1e6, series, restCount };
 }

@@ -131,7 +131,7 @@ export function diffColumns(rows: readonly DiffRow[], unit: string, look: Look):
     numeric(
       'significance',
       'Signif.',
-      96,
+      112,
       (row) => (
         <span class={rows[row].significant ? 'table-significant' : 'grid-quiet'}>
           {rows[row].significant ? '● ' : ''}

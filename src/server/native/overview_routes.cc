@@ -1,4 +1,5 @@
 // What the pages of the UI start from: every service at a glance, and what the server is set up to.
+#include <algorithm>
 #include <array>
 
 #include "query/service_overview.h"
@@ -37,6 +38,7 @@ void write_row(JsonWriter& json, const TypeOverview& type, const ServiceRow& row
 }
 
 Result<HttpResponse> services(const ApiCall& call) {
+  constexpr uint64_t kShortestStep = 30'000'000'000;
   constexpr size_t kMostPoints = 300;
   constexpr size_t kMostRows = 100'000;
   ServiceOverviewRequest request;
@@ -49,6 +51,10 @@ Result<HttpResponse> services(const ApiCall& call) {
   VESTA_ASSIGN(auto question, read_series_question(call));
   request.selector = std::move(question.selector);
   request.range = question.range;
+  // As in /api/v1/totals: a shorter step would hold a profile now and then.
+  const auto length =
+      static_cast<uint64_t>(request.range.end_ns) - static_cast<uint64_t>(request.range.start_ns);
+  request.points = std::clamp<uint64_t>(length / kShortestStep, 1, request.points);
   request.budget = call.context.budget();
   VESTA_ASSIGN(const ServiceOverview found,
                service_overview(call.engine(), call.caller.tenant, request));

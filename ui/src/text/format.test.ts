@@ -25,6 +25,9 @@ describe('numbers for people', () => {
   });
   it('call CPU time per second cores', () => {
     expect(formatRate(1.5e9, 'nanoseconds')).toBe('1.50 cores');
+    expect(formatRate(4.4e6, 'nanoseconds')).toBe('0.0044 cores');
+    expect(formatRate(1, 'nanoseconds')).toBe('< 0.0001 cores');
+    expect(formatRate(0, 'nanoseconds')).toBe('0 cores');
     expect(formatRate(2048, 'bytes')).toBe('2 KiB/s');
   });
   it('do not call waiting cores', () => {

@@ -50,7 +50,9 @@ export function formatChange(value: number, unit: string): string {
 export function formatRate(perSecond: number, unit: string, type = 'cpu'): string {
   if (unit === 'nanoseconds' && type.toLowerCase() === 'cpu') {
     const cores = perSecond / 1e9;
-    return `${cores !== 0 && Math.abs(cores) < 0.001 ? cores.toExponential(1) : digits(cores)} cores`;
+    const size = Math.abs(cores);
+    if (size > 0 && size < 0.0001) return '< 0.0001 cores';
+    return `${size < 0.1 ? Number(cores.toPrecision(2)) : digits(cores)} cores`;
   }
   return `${formatValue(perSecond, unit)}/s`;
 }

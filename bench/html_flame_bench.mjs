@@ -2,6 +2,7 @@
 //   node bench/html_flame_bench.mjs [frames, default 100000] [runs, default 5]
 // Needs the binary (VESTA, default build/vesta), Chromium and the packages of tests/browser: scripts/bench sees to that.
 import { statSync } from 'node:fs';
+import { frameGaps, latencies, quantile } from './browser_timing.mjs';
 import { launch, makeFolder, open } from '../tests/browser/harness.mjs';
 import { makeLarge } from '../tests/browser/profiles.mjs';
 
@@ -9,53 +10,6 @@ const quick = process.env.VESTA_BENCH_QUICK === '1';
 const frames = Number(process.argv[2] ?? (quick ? 10_000 : 100_000));
 const runs = Number(process.argv[3] ?? (quick ? 2 : 5));
 const ZOOMS = quick ? 8 : 40;
-
-function quantile(values, share) {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
-}
-
-// From the event to the frame that shows its effect.
-async function latencies(page, type, act) {
-  await page.evaluate((name) => {
-    window.latencies = [];
-    window.record = (event) => {
-      const begin = event.timeStamp;
-      requestAnimationFrame(() => {
-        const { port1, port2 } = new MessageChannel(); // runs after the frame is painted
-        port1.onmessage = () => window.latencies.push(performance.now() - begin);
-        port2.postMessage(0);
-      });
-    };
-    document.addEventListener(name, window.record, true);
-  }, type);
-  await act();
-  await page.waitForTimeout(100);
-  return page.evaluate((name) => {
-    document.removeEventListener(name, window.record, true);
-    return window.latencies;
-  }, type);
-}
-
-// Gaps between frames while zooms glide.
-async function frameGaps(page, act) {
-  await page.evaluate(() => {
-    window.gaps = [];
-    let last = performance.now();
-    const step = (now) => {
-      window.gaps.push(now - last);
-      last = now;
-      if (window.gaps) requestAnimationFrame(step);
-    };
-    requestAnimationFrame(step);
-  });
-  await act();
-  return page.evaluate(() => {
-    const { gaps } = window;
-    window.gaps = null;
-    return gaps.slice(1);
-  });
-}
 
 async function zoomInAndOut(page, pause) {
   const box = await page.locator('#stage').boundingBox();

@@ -87,3 +87,12 @@ export interface Totals {
   series: TotalsSeries[];
   cut: { series: number; total?: number };
 }
+
+export interface Coverage extends AnswerHeader {
+  named: number;
+  named_frames: number;
+  complete: number;
+  marks: { name: string; weight: number }[];
+  unnamed_binaries: { binary: string; build_id: string; weight: number }[];
+  losses: Loss[];
+}

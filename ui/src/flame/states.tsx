@@ -1,9 +1,8 @@
 // When there is no flame graph: why, and the one thing to do about it.
-import { type ApiError, setToken, token } from '../api/client';
-import { refreshNow } from '../api/refresh';
+import type { ApiError } from '../api/client';
+import { ErrorNotice } from '../parts/notice';
 import { go, goSource, state } from '../state/store';
 import { widenRange } from '../state/time';
-import { visibleText } from '../text/safe';
 
 interface Action {
   title: string;
@@ -14,55 +13,21 @@ function widen(): Action {
   return { title: 'Twice the time range', run: () => goSource(widenRange(state.value.source, Date.now())) };
 }
 
-function actionFor(error: ApiError): Action {
-  switch (error.kind) {
-    case 'nothing':
-      return state.value.steps.length > 0
-        ? { title: 'Remove the steps', run: () => go({ steps: [], zoom: [] }) }
-        : { title: 'Look at all services', run: () => go({ view: 'services' }) };
-    case 'timeout':
-    case 'limit':
-      return state.value.nodes > 0
-        ? { title: 'Ask for fewer nodes', run: () => go({ nodes: 0 }) }
-        : { title: 'Try again', run: refreshNow };
-    case 'bad':
-      return state.value.steps.length > 0
-        ? { title: 'Undo the last step', run: () => go({ steps: state.value.steps.slice(0, -1), zoom: [] }) }
-        : { title: 'Try again', run: refreshNow };
-    case 'token':
-      return token.value
-        ? { title: 'Forget the token', run: () => setToken('') }
-        : { title: 'Try again', run: refreshNow };
-    default:
-      return { title: 'Try again', run: refreshNow };
+// What a flame graph can do about an error that other views cannot: ask for less, or with fewer steps.
+function actionFor(error: ApiError): Action | undefined {
+  const { steps, nodes } = state.value;
+  if ((error.kind === 'timeout' || error.kind === 'limit') && nodes > 0) {
+    return { title: 'Ask for fewer nodes', run: () => go({ nodes: 0 }) };
   }
+  if (steps.length === 0) return undefined;
+  if (error.kind === 'nothing') return { title: 'Remove the steps', run: () => go({ steps: [], zoom: [] }) };
+  if (error.kind === 'bad')
+    return { title: 'Undo the last step', run: () => go({ steps: steps.slice(0, -1), zoom: [] }) };
+  return undefined;
 }
 
-const titles: Record<ApiError['kind'], string> = {
-  gone: 'The server does not answer',
-  timeout: 'The question took too long',
-  token: 'A token is needed',
-  forbidden: 'You may not see this',
-  bad: 'The question is not right',
-  nothing: 'Nothing matches',
-  limit: 'Too much at once',
-  server: 'The server could not answer',
-};
-
 export function ErrorState({ error }: { error: ApiError }) {
-  const action = actionFor(error);
-  return (
-    <div class="notice" role="alert">
-      <h2>{titles[error.kind]}</h2>
-      <p>
-        {visibleText(error.message)}
-        {error.hint && <span class="muted">; {visibleText(error.hint)}</span>}
-      </p>
-      <button type="button" class="primary" onClick={action.run}>
-        {action.title}
-      </button>
-    </div>
-  );
+  return <ErrorNotice error={error} action={actionFor(error)} />;
 }
 
 export function EmptyState() {

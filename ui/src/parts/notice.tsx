@@ -42,7 +42,15 @@ function shorten(source: Source): Source {
   return { ...source, ...absolute({ from: to - (to - from) / 4, to }) };
 }
 
-export function ErrorNotice({ error, retry, source }: { error: ApiError; retry?: () => void; source?: Source }) {
+interface ErrorProps {
+  error: ApiError;
+  retry?: () => void;
+  source?: Source;
+  // What the view itself knows to do, in place of the usual.
+  action?: { title: string; run(): void };
+}
+
+export function ErrorNotice({ error, retry, source, action: own }: ErrorProps) {
   const current = source ?? state.value.source;
   const { title, text, action } = errorText(error, current.file !== '');
   // "No series match": why that is so needs a second look.
@@ -97,7 +105,19 @@ export function ErrorNotice({ error, retry, source }: { error: ApiError; retry?:
     none: null,
   };
   return (
-    <Notice title={title} bad action={actions[action]}>
+    <Notice
+      title={title}
+      bad
+      action={
+        own ? (
+          <button type="button" class="primary" onClick={own.run}>
+            {own.title}
+          </button>
+        ) : (
+          actions[action]
+        )
+      }
+    >
       {text}
     </Notice>
   );

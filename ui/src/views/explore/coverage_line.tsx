@@ -1,18 +1,9 @@
 // How far to trust what is below: named frames, complete stacks, and what was lost on the way, by reason.
 import type { Answer } from '../../api/answer';
-import type { AnswerHeader, Loss } from '../../api/types';
+import type { Coverage } from '../../api/types';
 import { formatCount, formatShare, formatValue } from '../../text/format';
 import { visibleText } from '../../text/safe';
 import { explainLoss } from './losses';
-
-export interface Coverage extends AnswerHeader {
-  named: number;
-  named_frames: number;
-  complete: number;
-  marks: { name: string; weight: number }[];
-  unnamed_binaries: { binary: string; build_id: string; weight: number }[];
-  losses: Loss[];
-}
 
 const percent = (share: number) => formatShare(share, 1);
 

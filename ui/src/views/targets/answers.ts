@@ -1,5 +1,5 @@
 // What /api/v1/agents, /targets and /coverage answer.
-import type { AnswerHeader, Loss } from '../../api/types';
+import type { Loss } from '../../api/types';
 
 export interface Agent {
   host: string;
@@ -49,12 +49,4 @@ export interface Target {
 export interface Targets {
   targets: Target[];
   problems: string[];
-}
-export interface Coverage extends AnswerHeader {
-  named: number;
-  named_frames: number;
-  complete: number;
-  marks: { name: string; weight: number }[];
-  unnamed_binaries: { binary: string; build_id: string; weight: number }[];
-  losses: Loss[];
 }

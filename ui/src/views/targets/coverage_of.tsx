@@ -2,13 +2,13 @@
 import { useAnswer } from '../../api/answer';
 import { askJson } from '../../api/client';
 import { sourceParameters } from '../../api/parameters';
+import type { Coverage } from '../../api/types';
 import { ErrorNotice } from '../../parts/notice';
 import { labelValue, parseSelector, withMatcher, withType } from '../../state/selector';
 import { go, state } from '../../state/store';
 import { formatCount, formatShare } from '../../text/format';
 import { visibleText } from '../../text/safe';
 import { markAdvice, namesAdvice, reasonWords } from './advice';
-import type { Coverage } from './answers';
 import { Meter } from './meter';
 
 function chooseService(name: string) {

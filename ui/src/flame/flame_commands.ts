@@ -20,6 +20,7 @@ export interface Controls {
 }
 
 const group = 'Flame graph';
+const opposite: Partial<Record<Way, Way>> = { parent: 'child', child: 'parent' };
 
 export function useFlameCommands(controls: Controls) {
   const { active } = controls;
@@ -57,7 +58,12 @@ export function useFlameCommands(controls: Controls) {
     group,
     keys: [key()],
     enabled: focused,
-    run: () => active()?.move(way),
+    run: () => {
+      const handle = active();
+      // The callers of a sandwich grow the other way: up is up on the screen, wherever the root is.
+      const turned = handle !== null && handle.canvas.screen.flip !== flip;
+      handle?.move(turned ? (opposite[way] ?? way) : way);
+    },
   });
   const { flip } = state.value;
   useCommands([

@@ -31,6 +31,7 @@ export default function TokenDialog({ onClose }: { onClose(): void }) {
         <input
           id="token-field"
           type="password"
+          autoFocus
           autocomplete="off"
           placeholder="vesta_…"
           value={value}

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "base/json_writer.h"
 #include "ingest/profile_types.h"
@@ -81,7 +83,10 @@ Result<IngestReceipt> ingest_file(Ingest& ingest, const HttpRequest& request,
   VESTA_TRY(begin_ingest(ingest, kProtocol, caller, request.body.size()));
   IngestHints hints;
   hints.protocol = kProtocol;
-  VESTA_ASSIGN(hints.labels, parse_labels(request.parameter("labels")));
+  for (const std::string_view text : request.parameters("labels")) {
+    VESTA_ASSIGN(LabelPairs labels, parse_labels(text));
+    std::ranges::move(labels, std::back_inserter(hints.labels));
+  }
   if (const auto service = request.parameter("service_name"); !service.empty())
     hints.labels.emplace_back(kServiceLabel, service);
   const std::string_view delta = request.parameter("delta");

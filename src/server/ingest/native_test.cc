@@ -68,6 +68,11 @@ TEST_F(NativeProfiles, LabelsAndTimeAreSet) {
   }
 }
 
+TEST_F(NativeProfiles, LabelsMayComeOneByOne) {
+  ASSERT_EQ(post({{"labels", "region=eu"}, {"labels", "pod=a"}}, "a;b 7\n").status, 200);
+  EXPECT_THAT(engine_.totals_by_series(), ElementsAre(Pair(HasSubstr("pod=a,region=eu"), 7)));
+}
+
 TEST_F(NativeProfiles, BadParametersAreRefused) {
   for (const Fields& query :
        std::vector<Fields>{{{"labels", "{a=~\"b\"}"}},

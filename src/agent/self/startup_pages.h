@@ -1,5 +1,5 @@
-// What a process read of its files to start, libraries for other roles among it, stays in its memory
-// for good. Gives it back; what is still needed comes again from the page cache by itself.
+// What a process read of its files to start, libraries for other roles among it, stays in its
+// memory for good. Gives it back; what is still needed comes again from the page cache by itself.
 // Thread-safe.
 #pragma once
 

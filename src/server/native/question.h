@@ -16,7 +16,7 @@ struct Question {
   TimeRange range;
   FileShelf::File file = {};  // what is asked; null = the store
   // Before the names of parameters that choose a region of a heat map: each side has its own.
-  std::string_view region_prefix = "";
+  std::string_view region_prefix = {};
 };
 
 // From `query`, `from` and `to`, or those with a prefix ("baseline_"). kUsage with the column when

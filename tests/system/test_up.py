@@ -95,8 +95,11 @@ class UpTest(RecordingTest):
             os.chown(path, 65534, 65534)
         with running(self.shares):
             with Up("--duration", "1s", data=data) as up:
-                self.assertIn("the right to write to files of others is kept", up.log())
                 wait_until(lambda: "shares" in up.services(), "the victim is among the services")
+                # Privileges go once the agent runs: what comes after is written without the others.
+                wait_until(lambda: "the right to write to files of others is kept" in up.log(), "it is said")
+                before = up.sum_of_samples()
+                wait_until(lambda: up.sum_of_samples() > before, "more is stored")
 
     def test_pages_know_the_agent(self):
         with running(self.shares):

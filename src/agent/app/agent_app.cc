@@ -177,9 +177,10 @@ void AgentApp::Running::give_up_privileges() {
   }
   Status reduced = reduce_privileges(keep);
   if (reduced.ok()) reduced = filter_system_calls();
-  if (!reduced.ok())
+  if (!reduced.ok()) {
     log.warn("privileges that are not needed could not be given up",
              {{"why", reduced.error().message}});
+  }
 }
 
 Status AgentApp::Running::start_profiler() {

@@ -151,9 +151,10 @@ class LogWriter {
                     static_cast<int64_t>(event.stack_depth));
     number_attribute(out, kAttributes, "profile.sample.weight", event.sample_weight);
     count_attribute(out, kAttributes, "profile.duration_ns", event.duration_ns);
-    if (event.duration_ns != 0)
+    if (event.duration_ns != 0) {
       real_attribute(out, kAttributes, "profile.self_time_ms",
                      static_cast<double>(event.duration_ns) / 1e6);
+    }
     real_attribute(out, kAttributes, "profile.self_time_percent", event.self_percent);
     count_attribute(out, kAttributes, "profile.total_samples", event.total_samples);
     text_attribute(out, kAttributes, "profile.state", event.state);

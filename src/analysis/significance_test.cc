@@ -10,8 +10,7 @@ namespace vesta {
 namespace {
 
 TEST(ShareChange, AgreesWithFisherWhereCountsAreSmall) {
-  // Sums of exact fractions; scipy.stats.fisher_exact prints the same. The first is the tea taster,
-  // the second the example of scipy's manual.
+  // Sums of exact fractions over all tables that are no likelier. The first is Fisher's tea taster.
   const struct {
     ShareChange change;
     double p = 0;
@@ -30,7 +29,7 @@ TEST(ShareChange, AgreesWithFisherWhereCountsAreSmall) {
 }
 
 TEST(ShareChange, AgreesWithTheZTestWhereTheyAreLarge) {
-  // erfc(|z| / sqrt 2), as statsmodels.stats.proportion.proportions_ztest has it.
+  // erfc(|z| / sqrt 2), with the share of both sides together.
   EXPECT_NEAR(share_change_p_value({100, 1000, 130, 1000}), 0.03548845046647473, 1e-12);
   EXPECT_NEAR(share_change_p_value({500, 5000, 600, 5000}), 0.0013934041792054825, 1e-12);
   EXPECT_NEAR(share_change_p_value({3000, 10'000, 3050, 10'000}), 0.44147921136924684, 1e-12);

@@ -36,6 +36,7 @@ Status Exporters::configure(const std::vector<ExporterConfig>& configs,
   }
   // Two must not have the same queue open.
   std::vector<ExporterConfig> before;
+  before.reserve(gone.size());
   for (Entry& entry : gone) before.push_back(entry.config);
   gone.clear();
   std::vector<Entry> started;

@@ -61,12 +61,6 @@ export function* childrenOf(tree: Tree, node: number): Generator<number> {
   for (let child = node + 1; child < tree.end[node]; child = tree.end[child]) yield child;
 }
 
-export function depthOf(tree: Tree, node: number): number {
-  let depth = 0;
-  for (let at = tree.parent[node]; at >= 0; at = tree.parent[at]) depth++;
-  return depth;
-}
-
 // From below the root to the node.
 export function pathOf(tree: Tree, node: number): number[] {
   const path: number[] = [];
@@ -83,20 +77,6 @@ export function cutBelow(tree: Tree, node: number): { nodes: number; weight: num
     weight += tree.after.cut[i];
   }
   return { nodes, weight };
-}
-
-// Weights of a name wherever it is, each stack once.
-export function weightOfNames(tree: Tree, wanted: (name: number) => boolean): number {
-  let sum = 0;
-  for (let i = 0; i < tree.count; ) {
-    if (wanted(tree.name[i])) {
-      sum += tree.after.total[i];
-      i = tree.end[i];
-    } else {
-      i++;
-    }
-  }
-  return sum;
 }
 
 // The buffers that can move to another thread instead of being copied.

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseSelector } from '../state/selector';
 import {
-  looksWhole,
   narrow,
   restOf,
   suggestNames,
@@ -246,10 +245,6 @@ describe('types', () => {
 });
 
 describe('a selector', () => {
-  it('is whole when all that was opened is closed', () => {
-    expect(['cpu', 'cpu{}', 'cpu{a="b"}', '{a="b"} '].map(looksWhole)).toEqual([true, true, true, true]);
-    expect(['cpu{', 'cpu{a="b', '', 'cpu{a="}'].map(looksWhole)).toEqual([false, false, false, false]);
-  });
   it('counts columns in characters', () => {
     expect(offsetOfColumn('{a="😀"}x', 7)).toBe(7);
     expect(offsetOfColumn('abc', 1)).toBe(0);

@@ -1,7 +1,7 @@
 // What can be chosen at the cursor of a selector, and what choosing does to the text. Lists of types, labels and values
 // come from the server; sorting them out needs no server.
 import { formatSelector, parseSelector } from '../state/selector';
-import { type Place, tokenize } from './selector_tokens';
+import type { Place } from './selector_tokens';
 
 export interface Suggestion {
   label: string; // what is shown
@@ -175,11 +175,4 @@ export function typeEntries(types: readonly ProfileTypeRow[]): TypeEntry[] {
     return at < 0 ? 99 : at;
   };
   return types.map(entry).sort((a, b) => rank(a) - rank(b) || (a.word < b.word ? -1 : 1));
-}
-
-// Whether all that was opened is closed: what has this look is worth sending.
-export function looksWhole(text: string): boolean {
-  const tokens = tokenize(text).filter((token) => token.kind !== 'space');
-  const last = tokens.at(-1);
-  return last?.kind === 'close' || (last?.kind === 'type' && tokens.length === 1);
 }

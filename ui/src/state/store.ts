@@ -1,6 +1,6 @@
 // The current state as a signal, in step with the address bar. `go` makes an entry in the history (Back undoes it),
 // `amend` changes the entry (typing, hovering over choices).
-import { computed, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import { defaultState, type Source, type State, type Step } from './state';
 import { formatState, parseState } from './url';
 
@@ -47,8 +47,6 @@ export function removeStep(index: number) {
 export function linkTo(change: Partial<State>): string {
   return address({ ...state.value, ...change });
 }
-
-export const isFile = computed(() => state.value.source.file !== '');
 
 if (hasWindow) {
   window.addEventListener('popstate', () => {

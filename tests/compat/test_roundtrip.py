@@ -2,6 +2,7 @@
 """pprof to another format and back keeps all that the other format can carry; pprof is the judge."""
 
 import collections
+import dataclasses
 import re
 import tempfile
 import unittest
@@ -36,6 +37,12 @@ _NO_FUNCTION = re.compile(r"^\[.*\]$|\+0x[0-9a-f]+$")
 
 def named(rows):
     return [row for row in rows if not _NO_FUNCTION.search(row.name)]
+
+
+def without_separators(rows):
+    """The rows as folded stacks can name them: ';' stands between frames there, and Go puts it into the
+    names of generic functions whose type is a struct."""
+    return [dataclasses.replace(row, name=row.name.replace(";", ":")) for row in rows]
 
 
 class RoundTrip(unittest.TestCase):
@@ -104,7 +111,7 @@ class RoundTrip(unittest.TestCase):
                     (kept_type, kept_unit), = pprof_proto.read(back).types
                     kept = go_top(back, kept_type, kept_unit, "-functions")
                     before = go_top(path, sample_type, unit, "-functions")
-                    self.assertEqual(named(kept.rows), named(before.rows))
+                    self.assertEqual(named(kept.rows), without_separators(named(before.rows)))
                     self.assertEqual(kept.total, before.total)
 
         self.each(NAMES_ONLY, check)

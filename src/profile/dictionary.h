@@ -51,7 +51,7 @@ struct Mapping {
   uint64_t limit = 0;
   uint64_t file_offset = 0;
   StringId file;
-  StringId build_id;
+  StringId build_id;  // or what stands for it: see binary_identity.h
   // What a symbolizer has already done, as pprof records it.
   bool has_functions = false;
   bool has_filenames = false;

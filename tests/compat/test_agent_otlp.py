@@ -1,5 +1,6 @@
 """An agent that sends to receivers built on the official OTLP classes, by every way at once: each field decodes as meant."""
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -27,6 +28,12 @@ agent:
 """
 
 
+def content_hash(path):
+    """The "htlhash" of OpenTelemetry's conventions."""
+    data = path.read_bytes()
+    return hashlib.sha256(data[:4096] + data[-4096:] + len(data).to_bytes(8, "big")).hexdigest()[:32]
+
+
 class AgentOtlp(unittest.TestCase):
     def setUp(self):
         agent.need_sampling()
@@ -51,7 +58,7 @@ class AgentOtlp(unittest.TestCase):
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def test_every_way_out(self):
-        shares = compile_program(self.folder, "cpu/shares.c")
+        shares = compile_program(self.folder, "cpu/shares.c", "-Wl,--build-id=none")
         config = self.folder / "vesta.yaml"
         config.write_text(CONFIG.format(**self.receive(), files=self.folder / "files"))
         with running(shares) as victim:
@@ -65,6 +72,8 @@ class AgentOtlp(unittest.TestCase):
                 found = self.judge(self.got(kind))
                 self.assertEqual(sum(message["totals"]["samples"] for message in found), taken)
                 self.assertGreater(sum(message["build_ids"] for message in found), 0)
+                hashes = {message["content_hashes"].get(str(shares)) for message in found} - {None}
+                self.assertEqual(hashes, {content_hash(shares)}, "the victim has no build id of its own")
         files = list((self.folder / "files").rglob("*.pb.gz"))
         self.assertGreater(len(files), 2)
         of_victim = [path for path in files if "shares" in path.name]

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "profile/binary_identity.h"
+
 namespace vesta {
 
 Module::Module(Description description, UniqueFd fd)
@@ -13,6 +15,11 @@ uint64_t Module::bias(uint64_t mapping_start, uint64_t file_offset) const {
   // Without a segment that covers it, offsets serve as addresses: right for most linkers, and at
   // least the same for all processes.
   return mapping_start - about_.head.address_of_offset(file_offset).value_or(file_offset);
+}
+
+std::string Module::identity_text() const {
+  if (!build_id().empty() || about_.content_hash.empty()) return build_id().hex();
+  return fmt::format("{}{}", kContentHashPrefix, about_.content_hash);
 }
 
 bool Module::has_fd() const {

@@ -30,6 +30,7 @@ class Module {
     FileIdentity identity;
     bool is_elf = true;
     ElfHead head;
+    std::string content_hash;               // as file_hash() has it, when there is no build id
     uint32_t pid = 0;                       // the process that mapped it first
     std::weak_ptr<const ProcessRoot> root;  // empty when it sees the same files as we do
     std::shared_ptr<const ElfFile> image;   // for what has no file
@@ -41,6 +42,8 @@ class Module {
   ModuleKind kind() const { return about_.kind; }
   const std::string& path() const { return about_.path; }
   const BuildId& build_id() const { return about_.head.build_id; }
+  // Its build id in hexadecimal, or else the hash of its content as a mapping carries it.
+  std::string identity_text() const;
   const FileIdentity& identity() const { return about_.identity; }
   bool is_elf() const { return about_.is_elf; }
   uint32_t pid() const { return about_.pid; }

@@ -1,6 +1,7 @@
 #include "agent/process/module_registry.h"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -84,6 +85,18 @@ TEST_F(ModuleRegistryTest, OneFileIsOneModule) {
   EXPECT_EQ(registry_.module(id)->path(), path);
   EXPECT_EQ(registry_.module(id)->build_id().bytes, "0123456789");
   EXPECT_EQ(registry_.counters().opened_by_own_path, 1);
+}
+
+TEST_F(ModuleRegistryTest, AFileWithoutABuildIdIsKnownByItsContent) {
+  const auto identity = [this](const std::string& name, const std::string& bytes) {
+    const ModuleId id = registry_.acquire(file_at(write(name, bytes)));
+    return id ? registry_.module(id)->identity_text() : "";
+  };
+  const std::string first = identity("a", make_elf(""));
+  EXPECT_THAT(first, ::testing::MatchesRegex("htlhash:[0-9a-f]{32}"));
+  EXPECT_EQ(identity("copy", make_elf("")), first);
+  EXPECT_NE(identity("other", make_elf("", 0x405000)), first);
+  EXPECT_EQ(identity("b", make_elf("0123456789")), "30313233343536373839");
 }
 
 TEST_F(ModuleRegistryTest, TheBiasComesFromTheProgramHeaders) {

@@ -22,7 +22,7 @@ Symbolizer::Symbolizer(const SymbolizerOptions& options) : options_(options) {
 
 void Symbolizer::add_module(std::shared_ptr<const Module> module) {
   OpenModule& entry = modules_[module->id().value];
-  entry.build_id = module->build_id().hex();
+  entry.build_id = module->identity_text();
   entry.last_round = round_;
   entry.module = std::move(module);
 }

@@ -52,7 +52,7 @@ class Symbolizer final : public NameSource {
  private:
   struct OpenModule {
     std::shared_ptr<const Module> module;
-    std::string build_id;                    // in hexadecimal
+    std::string build_id;                    // as a mapping carries it
     std::shared_ptr<ModuleSymbols> symbols;  // null while closed
     bool is_unreadable = false;
     bool is_go = false;

@@ -5,9 +5,13 @@
 #include <cstring>
 #include <limits>
 
+#include "profile/binary_identity.h"
+
 namespace vesta::otlp {
 namespace {
 
+// Twice what a hash takes; a longer text is none, and is not worth a second copy.
+constexpr size_t kMaxContentHashBytes = 64;
 constexpr const char* kEntryZero = "entry 0 must be empty, because index 0 means none";
 
 // Calls `read(message, position)` for each entry of one table. Tables refer to each other, and
@@ -93,8 +97,16 @@ bool read_function(Decoding& decoding, WireReader entry, size_t position) {
   return function == Function{} || decoding.fail(start, "", kEntryZero);
 }
 
-void apply_mapping_attribute(const AttributeTable& attributes, AttributeId id, Mapping& mapping,
-                             Meaning& build_id_source) {
+// A content hash keeps a mark in the model, or it would be taken for a build id.
+StringId binary_identity(Decoding& decoding, Meaning meaning, StringId text) {
+  if (meaning != Meaning::kBuildIdHtlhash || !text) return text;
+  const std::string_view hash = decoding.dictionary().strings[text];
+  if (hash.size() > kMaxContentHashBytes) return text;
+  return decoding.intern(fmt::format("{}{}", kContentHashPrefix, hash));
+}
+
+void apply_mapping_attribute(Decoding& decoding, const AttributeTable& attributes, AttributeId id,
+                             Mapping& mapping, Meaning& build_id_source) {
   const Meaning meaning = attributes.meaning(id);
   switch (meaning) {
     case Meaning::kBuildIdGnu:
@@ -102,7 +114,7 @@ void apply_mapping_attribute(const AttributeTable& attributes, AttributeId id, M
     case Meaning::kBuildIdHtlhash:
       // The enumerators stand in order of preference.
       if (build_id_source == Meaning::kOther || meaning < build_id_source) {
-        mapping.build_id = attributes.text(id);
+        mapping.build_id = binary_identity(decoding, meaning, attributes.text(id));
         build_id_source = meaning;
       }
       break;
@@ -147,8 +159,8 @@ bool read_mapping(Decoding& decoding, const AttributeTable& attributes, WireRead
         ok = decoding.integers(entry, "attribute_indices", [&](uint64_t value) {
           AttributeId id;
           if (!attribute_index(decoding, entry, value, id)) return false;
-          if (id) apply_mapping_attribute(attributes, id, mapping, build_id_source);
-          return true;
+          if (id) apply_mapping_attribute(decoding, attributes, id, mapping, build_id_source);
+          return !decoding.failed();
         });
         break;
       default:

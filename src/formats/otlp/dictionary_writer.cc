@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "formats/otlp/conventions.h"
+#include "profile/binary_identity.h"
 
 namespace vesta::otlp {
 namespace {
@@ -12,8 +13,13 @@ namespace {
 constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
 constexpr auto kAsIs = [](uint32_t value) { return value; };
 
-// Build ids of GNU notes are hex; those of Go are text with slashes.
-std::string_view build_id_key(std::string_view build_id) {
+// Build ids of GNU notes are hex; those of Go are text with slashes. Takes the mark of a content
+// hash off.
+std::string_view build_id_key(std::string_view& build_id) {
+  if (build_id.starts_with(kContentHashPrefix)) {
+    build_id.remove_prefix(kContentHashPrefix.size());
+    return key::kBuildIdHtlhash;
+  }
   const bool is_hex = std::ranges::all_of(build_id, [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
   });
@@ -146,8 +152,9 @@ uint32_t DictionaryWriter::mapping(MappingId id) {
   const Mapping& mapping = source_.mapping(id);
   std::vector<uint32_t> attributes;
   if (mapping.build_id) {
-    const std::string_view build_id = source_.string(mapping.build_id);
-    attributes.push_back(attribute(build_id_key(build_id), text_value(build_id)));
+    std::string_view build_id = source_.string(mapping.build_id);
+    const std::string_view key = build_id_key(build_id);
+    attributes.push_back(attribute(key, text_value(build_id)));
   }
   const auto flag = [&](std::string_view key, bool is_set) {
     if (is_set) attributes.push_back(attribute(key, bool_value(true)));

@@ -464,6 +464,20 @@ TEST(OtlpWriter, SplitsSampleTypesAndJoinsThemAgain) {
   EXPECT_EQ(write_otlp(after), write_otlp(must_read(write_otlp(after))));
 }
 
+TEST(OtlpWriter, AContentHashIsNotTakenForABuildId) {
+  for (const std::string_view identity :
+       {"htlhash:00112233445566778899aabbccddeeff", "0123abcd", "go/build/id"}) {
+    ProfileBatch batch = pprof_like();
+    batch.dictionary.mappings[1].build_id = batch.dictionary.strings.intern(identity);
+    const std::string written = write_otlp(batch);
+    EXPECT_EQ(written.find("build_id.htlhash") != std::string::npos,
+              identity.starts_with("htlhash:"));
+    EXPECT_EQ(written.find("htlhash:"), std::string::npos) << "the mark is for the model alone";
+    const ProfileBatch after = must_read(written);
+    EXPECT_EQ(after.dictionary.string(after.dictionary.mappings[1].build_id), identity);
+  }
+}
+
 TEST(OtlpWriter, WritesNoOrphansAndNoDuplicates) {
   ProfileBatch batch = pprof_like();
   // Entries that nobody uses, and a twin of one that is used.

@@ -52,10 +52,13 @@ def judge(bytes_):
     for item in d.function_table[1:]:
         use("string", item.name_strindex), use("string", item.system_name_strindex), use("string", item.filename_strindex)
         assert item.name_strindex or item.system_name_strindex or item.filename_strindex, "a function without any name"
-    build_ids = 0
+    build_ids, content_hashes = 0, {}
     for item in d.mapping_table:
         use("string", item.filename_strindex)
         build_ids += any(k.startswith("process.executable.build_id.") for k in attributes(item.attribute_indices))
+        for attribute in (d.attribute_table[i] for i in item.attribute_indices):
+            if d.string_table[attribute.key_strindex] == "process.executable.build_id.htlhash":
+                content_hashes[d.string_table[item.filename_strindex]] = attribute.value.string_value
     kinds = 0
     for item in d.location_table:
         use("mapping", item.mapping_index)
@@ -91,7 +94,7 @@ def judge(bytes_):
         assert used[name] == set(range(len(table))), f"{name}_table has entries that nobody uses"
     pids = [a.value.WhichOneof("value") for r in request.resource_profiles for a in r.resource.attributes if a.key == "process.pid"]
     assert set(pids) <= {"int_value"}, f"a process id is a number, not {set(pids)}"
-    return {"profiles": profiles, "totals": totals, "build_ids": build_ids, "frame_types": kinds}
+    return {"profiles": profiles, "totals": totals, "build_ids": build_ids, "content_hashes": content_hashes, "frame_types": kinds}
 
 
 for path in sys.argv[1:]:

@@ -117,6 +117,7 @@ struct AgentApp::Running {
   std::set<std::string> warned;  // of the caretaker
   bool is_stopped = false;
   std::atomic<bool> is_over_memory{false};
+  std::atomic<bool> is_over_cpu{false};
   std::condition_variable_any wake;
   std::mutex wake_mutex;
   std::jthread caretaker;  // last: ends before the rest does
@@ -275,6 +276,7 @@ void AgentApp::Running::govern() {
   const std::lock_guard guard(mutex);
   const uint32_t before = governor->rate();
   const uint32_t rate = governor->update(used);
+  is_over_cpu = governor->is_holding();
   if (rate == before) return;
   profiler->set_frequency(rate);
   log.info(rate < before ? "sampling less often, to stay within the CPU budget"
@@ -335,6 +337,11 @@ std::vector<std::string> AgentApp::Running::warnings() const {
   const auto add = [&](std::string_view what, const std::string& why) {
     if (!why.empty()) out.push_back(fmt::format("{}: {}", what, why));
   };
+  if (is_over_cpu) {
+    out.emplace_back(
+        "more CPU than agent.limits.cpu: a lower rate does not help, as when programs start all "
+        "the time, which costs the same at any rate");
+  }
   if (profiler != nullptr) {
     add("kernel functions have no names", profiler->kernel_problem());
     add("unwind tables are not kept for the next start", profiler->sampling().cache_problem());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace vesta::agent {
 namespace {
@@ -23,6 +24,17 @@ constexpr uint64_t kProbeWaitNs = 45 * kSecondNs;
 constexpr uint64_t kMaxRaiseWaitNs = 900 * kSecondNs;
 // A rate that has to be given up sooner was too high from the start.
 constexpr uint64_t kRegretNs = 90 * kSecondNs;
+
+// A lowering is judged when most of what it changed shows.
+constexpr uint64_t kJudgeNs = 10 * kSecondNs;
+// It was of use when it saved at least this share of what it would have saved if all of the cost
+// were that of samples.
+constexpr double kOfUse = 0.25;
+// Of the budget, whatever the rest costs.
+constexpr double kAlwaysForSamples = 0.25;
+constexpr uint64_t kHoldNs = 60 * kSecondNs;
+constexpr uint64_t kMaxHoldNs = 480 * kSecondNs;
+constexpr double kGrown = 1.3;
 
 constexpr std::array<uint32_t, 12> kLadder = {1, 3, 5, 7, 11, 19, 29, 37, 47, 61, 79, 99};
 
@@ -49,7 +61,8 @@ Governor::Governor(const GovernorOptions& options)
     : options_(options),
       rates_(ladder(options.min_rate, options.max_rate)),
       at_(rates_.size() - 1),
-      raise_wait_ns_(kRaiseWaitNs) {}
+      raise_wait_ns_(kRaiseWaitNs),
+      hold_wait_ns_(kHoldNs) {}
 
 uint32_t Governor::update(const CpuUsage& usage) {
   const CpuUsage before = last_;
@@ -73,6 +86,7 @@ uint32_t Governor::update(const CpuUsage& usage) {
   recent_ += (share - recent_) * weight(seconds, kRecentSeconds);
 
   const uint64_t now = usage.wall_ns;
+  judge_lowering(now);
   const double foretold =
       smoothed_ + (recent_ - smoothed_) * weight(kForesightSeconds, kSmoothedSeconds);
   const double budget = options_.cpu_share;
@@ -86,8 +100,35 @@ uint32_t Governor::update(const CpuUsage& usage) {
   return rate();
 }
 
+void Governor::judge_lowering(uint64_t now_ns) {
+  if (lowered_from_ == 0 || now_ns - changed_ns_ < kJudgeNs) return;
+  const uint32_t from = std::exchange(lowered_from_, 0);
+  const double saved = std::max(cost_before_ - recent_, 0.0);
+  if (saved >= kOfUse * cost_before_ * (1 - static_cast<double>(rate()) / from)) {
+    hold_wait_ns_ = kHoldNs;
+    held_until_ns_ = 0;
+    return;
+  }
+  // As much of it is taken back as samples may cost when the rest cannot be helped.
+  const double per_rate = saved / (from - rate());
+  size_t to = at_;
+  while (to + 1 < rates_.size() && rates_[to + 1] <= from &&
+         rates_[to + 1] * per_rate <= kAlwaysForSamples * options_.cpu_share) {
+    ++to;
+  }
+  if (to != at_) change(to, now_ns);
+  held_until_ns_ = now_ns + hold_wait_ns_;
+  held_cost_ = recent_;
+  hold_wait_ns_ = std::min(hold_wait_ns_ * 2, kMaxHoldNs);
+}
+
+bool Governor::is_held(uint64_t now_ns) const {
+  // When the cost has grown since, it may be made of something else.
+  return now_ns < held_until_ns_ && recent_ < kGrown * held_cost_;
+}
+
 void Governor::lower(uint64_t now_ns) {
-  if (at_ == 0) return;
+  if (at_ == 0 || lowered_from_ != 0 || is_held(now_ns)) return;
   if (raised_ns_ != 0 && now_ns - raised_ns_ < kRegretNs) {
     raise_wait_ns_ = std::min(raise_wait_ns_ * 2, kMaxRaiseWaitNs);
     raised_ns_ = 0;
@@ -95,7 +136,10 @@ void Governor::lower(uint64_t now_ns) {
   const double allowed = kLowerTo * options_.cpu_share / recent_ * rates_[at_];
   size_t to = at_ - 1;
   while (to > 0 && rates_[to] > allowed) --to;
+  const uint32_t from = rate();
   change(to, now_ns);
+  lowered_from_ = from;
+  cost_before_ = recent_;
 }
 
 void Governor::raise(uint64_t now_ns) {
@@ -116,6 +160,7 @@ void Governor::raise(uint64_t now_ns) {
 void Governor::change(size_t to, uint64_t now_ns) {
   at_ = to;
   changed_ns_ = now_ns;
+  lowered_from_ = 0;
   ++changes_;
 }
 

@@ -1,5 +1,9 @@
 // Keeps the agent within its share of a core by choosing the sampling rate. Pure: it is given what
 // was used and says which rate to use; the owner measures and sets. One owner thread.
+//
+// Part of the cost is there at any rate: reading the tables of programs that start. Where a lower
+// rate has been seen to save little, samples get a quarter of the budget all the same: to give them
+// up would leave the cost.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +38,8 @@ class Governor {
   uint32_t rate() const { return rates_[at_]; }
   double share() const { return smoothed_; }  // of one core, over some 30 s
   bool is_limiting() const { return at_ + 1 < rates_.size(); }
+  // Over the budget, and sampling less would not mend it.
+  bool is_holding() const { return smoothed_ > options_.cpu_share && is_held(last_.wall_ns); }
   uint64_t changes() const { return changes_; }
 
   // Rates that share no small factor with timers of programs (100, 60, 50, 10 a second), so that
@@ -42,6 +48,8 @@ class Governor {
 
  private:
   void lower(uint64_t now_ns);
+  void judge_lowering(uint64_t now_ns);
+  bool is_held(uint64_t now_ns) const;
   void raise(uint64_t now_ns);
   void change(size_t to, uint64_t now_ns);
 
@@ -57,6 +65,13 @@ class Governor {
   uint64_t raised_ns_ = 0;
   uint64_t raise_wait_ns_;  // doubled when a raise proves to have been one too many
   uint64_t changes_ = 0;
+  // The last lowering, until it is judged by what it saved.
+  uint32_t lowered_from_ = 0;  // 0: none
+  double cost_before_ = 0;
+  // Not lowered again until then, because it was of no use.
+  uint64_t held_until_ns_ = 0;
+  double held_cost_ = 0;
+  uint64_t hold_wait_ns_;  // doubled each time
 };
 
 }  // namespace vesta::agent

@@ -128,6 +128,30 @@ TEST(Governor, DoesNotSwingWithALoadThatComesAndGoes) {
   EXPECT_LE(simulation.highest, 0.012);
 }
 
+TEST(Governor, DoesNotGiveUpSamplesForACostThatIsThereAtAnyRate) {
+  Simulation simulation({});
+  simulation.run(300, 0.001, 0.004);
+  simulation.run(900, 0.013, 0.004);  // programs start all the time
+  EXPECT_EQ(simulation.governor.rate(), 61U) << "0.25 % of a core";
+  EXPECT_TRUE(simulation.governor.is_holding());
+  const uint64_t changes = simulation.governor.changes();
+  simulation.run(3600, 0.013, 0.004);
+  EXPECT_LE(simulation.governor.changes() - changes, 20U) << "tried again ever more rarely";
+  simulation.run(900, 0.001, 0.004);
+  EXPECT_EQ(simulation.governor.rate(), 99U);
+  EXPECT_FALSE(simulation.governor.is_holding());
+}
+
+TEST(Governor, SamplesThatBecomeDearWhileItHoldsAreStillTakenLessOften) {
+  Simulation simulation({});
+  simulation.run(600, 0.013, 0.004);
+  ASSERT_TRUE(simulation.governor.is_holding());
+  const uint32_t held = simulation.governor.rate();
+  simulation.run(240, 0.001, 0.2);
+  EXPECT_LT(simulation.governor.rate(), held / 3);
+  EXPECT_LE(simulation.governor.share(), 0.0101);
+}
+
 TEST(Governor, StaysBetweenItsBounds) {
   GovernorOptions options;
   options.min_rate = 11;

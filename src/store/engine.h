@@ -86,7 +86,14 @@ struct TotalsRequest {
   TimeRange range;
   int64_t step_ns = 0;  // buckets [start + k·step, start + (k+1)·step)
   std::vector<std::string> group_by;
+  // What counts of each profile; either costs a look at every profile. A profile of which nothing
+  // counts is still one of its bucket's.
+  SampleFilter samples;
+  // By stack of a service's tree, whether it counts; asked once for each service. None: all do.
+  std::function<std::vector<uint8_t>(const StackTree&)> stacks;
   QueryBudget budget;
+
+  bool counts_all() const { return samples.empty() && !stacks; }
 };
 
 struct TotalsPoint {

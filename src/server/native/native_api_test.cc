@@ -202,6 +202,12 @@ TEST(NativeApi, GivesRatesThatDoNotDependOnTheStep) {
       << grouped;
   EXPECT_NE(grouped.find(R"("cut":{"series":1,"total":7})"), std::string::npos) << grouped;
   EXPECT_EQ(api.call("/api/v1/totals?query=cpu{}&step=1ns").status, 400);
+  // What filters leave, of as many profiles.
+  const std::string filtered =
+      api.json("/api/v1/totals?query=cpu{service_name=\"web\"}&step=1h&focus=read");
+  EXPECT_NE(filtered.find("\"values\":[1]"), std::string::npos) << filtered;
+  EXPECT_NE(filtered.find("\"profiles\":[2]"), std::string::npos) << filtered;
+  EXPECT_EQ(api.call("/api/v1/totals?query=cpu{}&focus=(").status, 400);
 }
 
 TEST(NativeApi, AveragesGauges) {

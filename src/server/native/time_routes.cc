@@ -81,6 +81,11 @@ Result<HttpResponse> totals(const ApiCall& call) {
   VESTA_ASSIGN(request.step_ns, read_step(call, question.range));
   for (const std::string_view label : call.request.parameters("group_by"))
     request.group_by.emplace_back(label);
+  VESTA_ASSIGN(SelectRequest select, select_request(call, question));
+  request.samples = std::move(select.samples);
+  VESTA_ASSIGN(const StackFilter filter, StackFilter::compile(read_filters(call)));
+  if (!filter.empty())
+    request.stacks = [&](const StackTree& tree) { return passing_stacks(tree, filter); };
   VESTA_ASSIGN(auto series, call.engine().totals(call.caller.tenant, request));
   std::ranges::stable_sort(series, [](const TotalsSeries& a, const TotalsSeries& b) {
     return saturating_abs(total_of(a)) > saturating_abs(total_of(b));
@@ -213,7 +218,8 @@ std::span<const ApiRoute> time_routes() {
       ApiRoute{"GET",
                "/api/v1/totals",
                Scope::kRead,
-               {kSeriesParameters, "step group_by limit"},
+               {kSeriesParameters, "trace_id span_id sample_labels sample_from sample_to",
+                kStackParameters, "step group_by limit"},
                totals},
       ApiRoute{"GET",
                "/api/v1/heatmap",

@@ -142,6 +142,21 @@ Result<std::vector<Selection>> select(const Tenant& tenant, const SelectRequest&
   return answer;
 }
 
+namespace {
+
+int64_t counted_total(const StoredProfile& profile, const TotalsRequest& request,
+                      const std::vector<uint8_t>& stacks) {
+  if (request.counts_all()) return profile.total;
+  int64_t total = 0;
+  for (const auto& [sample, value] : profile.samples) {
+    if (request.stacks && (sample.stack >= stacks.size() || stacks[sample.stack] == 0)) continue;
+    if (passes(request.samples, sample)) total = saturating_add(total, value);
+  }
+  return total;
+}
+
+}  // namespace
+
 Result<std::vector<TotalsSeries>> totals(const Tenant& tenant, const TotalsRequest& request) {
   if (request.step_ns <= 0) {
     return Error{ErrorCode::kUsage, "the step of a time series must be longer than nothing",
@@ -152,12 +167,14 @@ Result<std::vector<TotalsSeries>> totals(const Tenant& tenant, const TotalsReque
   for (const ChosenSeries& chosen :
        choose(tenant, request.type, request.selector, request.range, {}, {})) {
     std::map<uint64_t, TotalsPoint> buckets;
+    std::vector<uint8_t> stacks;
+    if (request.stacks) stacks = request.stacks(tenant.services.at(chosen.series->service)->tree);
     for (const auto& [id, profile] : chosen.profiles) {
       // The range may be wider than 63 bits.
       const uint64_t offset =
           static_cast<uint64_t>(profile->time_ns) - static_cast<uint64_t>(request.range.start_ns);
       TotalsPoint& point = buckets[offset / static_cast<uint64_t>(request.step_ns)];
-      point.sum = saturating_add(point.sum, profile->total);
+      point.sum = saturating_add(point.sum, counted_total(*profile, request, stacks));
       ++point.profiles;
     }
     auto& group = groups[group_of(*chosen.labels, request.group_by)];

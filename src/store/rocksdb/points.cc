@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "profile/carried_rounding.h"
 #include "store/rocksdb/query_scope.h"
@@ -27,6 +28,56 @@ std::vector<std::pair<const ScopeService*, const ScopeSeries*>> by_labels(const 
   return out;
 }
 
+// What a request counts of a profile, from the record that it needs: its total, or its rows.
+class ProfileTotal {
+ public:
+  ProfileTotal(const Database& database, const TotalsRequest& request)
+      : database_(database), request_(request) {}
+
+  // What follows is of this service.
+  void begin(const ScopeService& service) {
+    if (request_.counts_all() || service_ == &service) return;
+    service_ = &service;
+    test_.emplace(request_.samples, service.dictionary);
+    if (!request_.stacks) return;
+    const auto [counted, is_new] = counted_.try_emplace(&service);
+    if (is_new) counted->second = request_.stacks(service.dictionary.tree);
+    stacks_ = &counted->second;
+  }
+
+  Result<int64_t> operator()(const ProfileKey& key, std::string_view value) {
+    if (request_.counts_all()) {
+      StoredTotal total;
+      if (!total.parse(value)) return damaged_record(database_, key);
+      return total.value;
+    }
+    if (!record_.parse(value) ||
+        !record_.read_rows(service_->dictionary.tree.stack_count(), key.time_ns, rows_)) {
+      return damaged_record(database_, key);
+    }
+    int64_t sum = 0;
+    for (const Row& row : rows_)
+      if (counts(row.key)) sum = saturating_add(sum, row.value);
+    return sum;
+  }
+
+ private:
+  bool counts(const RowKey& row) {
+    if (stacks_ != nullptr && (row.stack >= stacks_->size() || (*stacks_)[row.stack] == 0))
+      return false;
+    return request_.samples.empty() || test_->passes(row);
+  }
+
+  const Database& database_;
+  const TotalsRequest& request_;
+  const ScopeService* service_ = nullptr;
+  std::optional<SampleTest> test_;
+  std::map<const ScopeService*, std::vector<uint8_t>> counted_;
+  const std::vector<uint8_t>* stacks_ = nullptr;
+  RecordView record_;
+  std::vector<Row> rows_;
+};
+
 }  // namespace
 
 Result<std::vector<TotalsSeries>> totals(Store& store, std::string_view tenant,
@@ -38,25 +89,26 @@ Result<std::vector<TotalsSeries>> totals(Store& store, std::string_view tenant,
   QueryCost cost(request.budget);
   VESTA_ASSIGN(const QueryScope scope,
                QueryScope::open(store, tenant, request.type, request.selector, request.range,
-                                without_rollups(false)));
+                                without_rollups(!request.counts_all())));
   std::map<Labels, std::map<uint64_t, TotalsPoint>> groups;  // by number of the bucket
   const bool instant = request.type.temporality() == Temporality::kInstant;
   const auto start = static_cast<uint64_t>(request.range.start_ns);
   const auto step = static_cast<uint64_t>(request.step_ns);
   if (!scope.services.empty()) {
-    Cursor cursor(*scope.view, Family::kTotals);
+    Cursor cursor(*scope.view, request.counts_all() ? Family::kTotals : Family::kRaw);
+    ProfileTotal total_of(*store.database, request);
     std::map<uint64_t, TotalsPoint> buckets;  // of one series
     for (const auto& [service, series] : by_labels(scope)) {
       buckets.clear();
+      total_of.begin(*service);
       for (const Piece& piece : series->pieces) {
         VESTA_TRY(for_each_profile(
             cursor, scope.tenant, piece, cost,
             [&](const ProfileKey& key, std::string_view value) -> Status {
-              StoredTotal total;
-              if (!total.parse(value)) return damaged_record(*store.database, key);
+              VESTA_ASSIGN(const int64_t total, total_of(key, value));
               // The range may be wider than 63 bits.
               TotalsPoint& point = buckets[(static_cast<uint64_t>(key.time_ns) - start) / step];
-              point.sum = saturating_add(point.sum, total.value);
+              point.sum = saturating_add(point.sum, total);
               ++point.profiles;
               return {};
             }));

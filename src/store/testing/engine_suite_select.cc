@@ -228,6 +228,35 @@ TEST_P(EngineSuite, TotalsOfGaugesAreAveragesOfSeriesAddedUp) {
   });
 }
 
+TEST_P(EngineSuite, TotalsCountOnlyWhatFiltersLeave) {
+  write({cpu("a", kStartNs, {{"m", 1}, {"m;n", 2}}), cpu("a", kStartNs + kSecondNs, {{"m", 4}}),
+         cpu("b", kStartNs + kMinuteNs, {{"m;n", 8}}), heap("a", kStartNs, {{"m", 100}}),
+         heap("a", kStartNs + kSecondNs, {{"m;n", 300}})});
+  whenever([&] {
+    TotalsRequest asked = totals_request(kMinuteNs, {kStartNs, kStartNs + kHourNs});
+    asked.stacks = [](const StackTree& tree) {
+      std::vector<uint8_t> counts(tree.stack_count());
+      for (size_t stack = 0; stack < counts.size(); ++stack)
+        counts[stack] = stack_text(tree, static_cast<StackNumber>(stack)) == "m;n" ? 1 : 0;
+      return counts;
+    };
+    auto answer = totals(asked);
+    ASSERT_EQ(answer.size(), 1U);
+    EXPECT_THAT(answer[0].points, ElementsAre(TotalsPoint{kStartNs, 2, 2, 2},
+                                              TotalsPoint{kStartNs + kMinuteNs, 8, 8, 1}));
+    // A gauge that had nothing of it once is less on average.
+    TotalsRequest gauge = totals_request(kMinuteNs, {kStartNs, kStartNs + kHourNs}, kHeapType);
+    gauge.stacks = asked.stacks;
+    answer = totals(gauge);
+    ASSERT_EQ(answer.size(), 1U);
+    EXPECT_THAT(answer[0].points, ElementsAre(TotalsPoint{kStartNs, 150, 300, 2}));
+    asked.samples.labels = selector_of(R"({thread="nowhere"})");
+    answer = totals(asked);
+    ASSERT_EQ(answer.size(), 1U);
+    EXPECT_EQ(answer[0].points[0], (TotalsPoint{kStartNs, 0, 0, 2}));
+  });
+}
+
 TEST_P(EngineSuite, AStepOfNothingIsRefused) {
   const auto answer = engine().totals(kTenant, totals_request(0, {kStartNs, kStartNs + 1}));
   ASSERT_FALSE(answer);

@@ -28,6 +28,14 @@ SelectRequest select_request(const Operation& op) {
   return request;
 }
 
+// Engines number stacks as they like, so this goes by what a stack is.
+std::vector<uint8_t> every_other_stack(const StackTree& tree) {
+  std::vector<uint8_t> counts(tree.stack_count());
+  for (size_t stack = 0; stack < counts.size(); ++stack)
+    counts[stack] = stack_text(tree, static_cast<StackNumber>(stack)).size() % 2;
+  return counts;
+}
+
 PointsRequest points_request(const Operation& op, bool by_span) {
   PointsRequest request;
   request.type = type_of(op.type);
@@ -183,6 +191,8 @@ std::string ModelComparison::ask(const Operation& op) {
       request.range = op.range;
       request.step_ns = op.step_ns;
       request.group_by = op.group_by;
+      request.samples = select_request(op).samples;
+      if (op.keep_times) request.stacks = every_other_stack;
       return difference(lines_of(engine.totals(op.tenant, request)),
                         lines_of(model_->totals(op.tenant, request)));
     }

@@ -41,6 +41,11 @@ export function stepParameters(state: State, into: URLSearchParams): URLSearchPa
   return into;
 }
 
+// Over time: what the filters leave, of all of the range. A region of a heat map is a part of the chart, not another one.
+export function totalsParameters(state: State): URLSearchParams {
+  return stepParameters(state, sampleParameters(state, sourceParameters(state.source)));
+}
+
 // What all reports on stacks share.
 export function reportParameters(state: State): URLSearchParams {
   const parameters = sourceParameters(state.source);

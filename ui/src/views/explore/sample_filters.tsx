@@ -42,7 +42,6 @@ export function SampleFilters() {
             ),
         )}
       </div>
-      {used > 0 && <p class="muted">The chart over time shows all samples; these filters apply below it.</p>}
     </details>
   );
 }

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useAnswer } from '../../api/answer';
 import { askJson } from '../../api/client';
-import { sourceParameters } from '../../api/parameters';
+import { totalsParameters } from '../../api/parameters';
 import type { Totals } from '../../api/types';
 import { compare } from '../../app/shell_commands';
 import { isDark } from '../../app/theme';
@@ -23,7 +23,7 @@ const topSeries = 10;
 
 export function SeriesPanel() {
   const { source, seriesBy, baseline } = state.value;
-  const parameters = sourceParameters(source);
+  const parameters = totalsParameters(state.value);
   const grouped = new URLSearchParams(parameters);
   if (seriesBy) {
     grouped.set('group_by', seriesBy);

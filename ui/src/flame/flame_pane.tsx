@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { copyText } from '../parts/clipboard';
 import { showFrameMenu } from '../parts/frame_menu';
 import { StepsBar } from '../parts/steps_bar';
-import { go, state } from '../state/store';
+import { amend, go, state } from '../state/store';
 import { formatCount, formatShare, formatValue } from '../text/format';
 import { clippedText } from '../text/safe';
 import { Crumbs } from './crumbs';
@@ -20,7 +20,7 @@ import { goneNodes, type Info, infoOfHit, infoOfNode, wholeOf } from './info';
 import { resolvePath } from './labels';
 import { Legend } from './legend';
 import { type Seen, useSeen } from './look';
-import { canExpand } from './question';
+import { canExpand, fullBudget, largerBudget, mostNodes } from './question';
 import { Sandwich } from './sandwich_view';
 import { heaviest } from './search';
 import { EmptyState, ErrorState, NothingChosen } from './states';
@@ -34,9 +34,6 @@ let shownGraph: GraphHandle | null = null;
 export function exportPng(): Promise<Blob | null> {
   return shownGraph ? shownGraph.canvas.toBlob() : Promise.resolve(null);
 }
-
-const leastNodes = 100_000;
-const mostNodes = 1_000_000;
 
 type Open = 'matches' | 'gone' | null;
 
@@ -67,13 +64,22 @@ export function FlamePane({ compare }: { compare: boolean }) {
 
   // What is cut at or below the place that one has zoomed to is asked for.
   const expandable = canExpand(current, compare);
+  const canLoad = expandable || current.nodes < mostNodes;
+  // Where that cannot be, everything is, with a larger budget.
+  const loadMore = (seen: Seen, node: number) => {
+    const nodes = largerBudget(current.nodes, seen.graph.tree.count, cutBelow(seen.graph.tree, node).nodes);
+    if (nodes !== null && !data.loading) amend({ nodes });
+  };
   useEffect(() => {
-    if (!main || !expandable || zoomPath.length === 0) return;
+    if (!main || inSandwich || zoomPath.length === 0) return;
+    // Bottom-up, what was cut may belong anywhere.
+    if (!expandable && current.inverted) return loadMore(main, 0);
     const missing = zoom.found < zoomPath.length;
     if (missing ? main.graph.tree.cutNodes[zoom.node] > 0 : cutBelow(main.graph.tree, zoom.node).nodes > 0) {
-      data.expand(zoomPath.slice(0, zoom.found));
+      if (expandable) data.expand(zoomPath.slice(0, zoom.found));
+      else loadMore(main, zoom.node);
     }
-  }, [main?.graph, zoom, expandable]);
+  }, [main?.graph, zoom, expandable, inSandwich]);
 
   useEffect(() => {
     const about = inSandwich ? callees : main;
@@ -95,11 +101,11 @@ export function FlamePane({ compare }: { compare: boolean }) {
     if (main) go({ zoom: stepsTo(main, node) });
   };
   const onCut = (node: number) => {
-    if (!main || !expandable) return;
+    if (!main) return;
     // All that is below, as far as a server gives it: whoever clicks there wants to see it.
     const { tree } = main.graph;
-    const wanted = tree.end[node] - node + cutBelow(tree, node).nodes;
-    data.expand(stepsTo(main, node), Math.min(mostNodes, Math.max(wanted, current.nodes, leastNodes)));
+    const budget = fullBudget(current.nodes, tree.end[node] - node, cutBelow(tree, node).nodes);
+    if (expandable) data.expand(stepsTo(main, node), budget);
     zoomTo(node);
   };
   const onHover = (seen: Seen, hit: Hit | null) => {
@@ -232,6 +238,9 @@ export function FlamePane({ compare }: { compare: boolean }) {
         <Sandwich
           callers={callers}
           callees={callees}
+          of={current.sandwich}
+          canLoad={current.nodes < mostNodes}
+          onMore={loadMore}
           onHover={onHover}
           onFocusNode={onFocusNode}
           onMenu={onMenu}
@@ -246,7 +255,7 @@ export function FlamePane({ compare }: { compare: boolean }) {
           zoomed={zoom.node}
           question={JSON.stringify(shape)}
           handle={mainHandle}
-          canLoad={expandable}
+          canLoad={canLoad}
           onHover={onHover}
           onFocusNode={onFocusNode}
           onZoom={zoomTo}
@@ -267,7 +276,7 @@ export function FlamePane({ compare }: { compare: boolean }) {
               </button>
             )}
             {cut.nodes > 0 ? (
-              <span class="muted" title={expandable ? 'Zoom into a hatched bar to load what was cut there' : undefined}>
+              <span class="muted" title={canLoad ? 'Zoom into a hatched bar to load what was cut there' : undefined}>
                 {formatCount(tree.count - 1)} of {formatCount(tree.count - 1 + cut.nodes)} nodes shown,{' '}
                 {formatShare(cut.weight, wholeOf(main.graph))} cut
               </span>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defaultState, type State } from '../state/state';
-import { callersQuestion, canExpand, flameQuestion, jobOf } from './question';
+import { callersQuestion, canExpand, flameQuestion, fullBudget, jobOf, largerBudget } from './question';
 
 const source = { ...defaultState.source, query: 'cpu{}' };
 const plain: State = { ...defaultState, source };
@@ -52,5 +52,19 @@ describe('questions to the server', () => {
       true,
       false,
     ]);
+  });
+
+  it('ask for all again with a larger budget, until the largest is reached', () => {
+    expect(fullBudget(0, 10, 5)).toBe(100_000);
+    expect(fullBudget(0, 80_000, 70_000)).toBe(150_000);
+    expect(largerBudget(0, 8_000, 0)).toBeNull();
+    expect(largerBudget(0, 8_000, 300)).toBe(100_000);
+    let nodes: number | null = 0;
+    let steps = 0;
+    for (let next = largerBudget(nodes, 100, 1); next !== null; next = largerBudget(next, 100, 1)) {
+      nodes = next;
+      steps++;
+    }
+    expect([nodes, steps < 10]).toEqual([1_000_000, true]);
   });
 });

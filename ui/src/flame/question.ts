@@ -4,6 +4,9 @@ import type { State } from '../state/state';
 import { serverExpression } from '../text/match';
 import type { Job } from './job';
 
+const leastNodes = 100_000;
+export const mostNodes = 1_000_000;
+
 export interface Question {
   path: string;
   parameters: URLSearchParams;
@@ -50,4 +53,16 @@ export function jobOf(state: State, compare: boolean, search: string, callers: s
 // Whether names on screen lead to the same frame on the server, so that what was cut can be asked for.
 export function canExpand(state: State, compare: boolean): boolean {
   return !state.recursion && !(compare && state.baseline && state.inverted);
+}
+
+// How many nodes to ask for at once, so that what was cut below a frame comes too; `shown` of them are there already.
+export function fullBudget(nodes: number, shown: number, cut: number): number {
+  return Math.min(mostNodes, Math.max(shown + cut, nodes, leastNodes));
+}
+
+// The same where a part cannot be asked for, only all again; null when that would bring nothing more. What is shown there
+// may be less than what the server sent, so it asks for twice as much at least.
+export function largerBudget(nodes: number, shown: number, cut: number): number | null {
+  if (cut === 0 || nodes >= mostNodes) return null;
+  return fullBudget(2 * nodes, shown, cut);
 }

@@ -1,9 +1,10 @@
 // One function with its callers above and its callees below, as two flame graphs that meet in it.
 import type { RefObject } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { Point } from './flame_canvas';
-import { type GraphHandle, GraphView } from './graph_view';
+import { type GraphHandle, GraphView, stepsTo } from './graph_view';
 import type { Hit } from './hit';
+import { resolvePath } from './labels';
 import type { Seen } from './look';
 
 function Half(props: {
@@ -11,29 +12,39 @@ function Half(props: {
   name: string;
   prefix: string;
   flip: boolean;
+  canLoad: boolean;
+  onMore(seen: Seen, node: number): void;
   onHover(seen: Seen, hit: Hit | null): void;
   onFocusNode(seen: Seen, node: number): void;
   onMenu(seen: Seen, node: number, at: Point): void;
   onActive(handle: RefObject<GraphHandle | null>): void;
 }) {
   const handle = useRef<GraphHandle | null>(null);
-  const [zoomed, setZoomed] = useState(0);
-  useEffect(() => setZoomed(0), [props.seen.graph]);
+  // By names: nodes have other numbers once more of them have come.
+  const [path, setPath] = useState<string[]>([]);
+  const zoomed = resolvePath(props.seen.graph.tree, props.seen.labels, path).node;
+  const zoomTo = (node: number) => {
+    setPath(stepsTo(props.seen, node));
+    if (node > 0) props.onMore(props.seen, node);
+  };
   return (
     <GraphView
       seen={props.seen}
       name={props.name}
       prefix={props.prefix}
       flip={props.flip}
-      zoomed={zoomed < props.seen.graph.tree.count ? zoomed : 0}
+      zoomed={zoomed}
       question={props.prefix}
       half
-      canLoad={false}
+      canLoad={props.canLoad}
       handle={handle}
       onHover={props.onHover}
       onFocusNode={props.onFocusNode}
-      onZoom={setZoomed}
-      onCut={setZoomed}
+      onZoom={zoomTo}
+      onCut={(node) => {
+        setPath(stepsTo(props.seen, node));
+        props.onMore(props.seen, node);
+      }}
       onMenu={props.onMenu}
       onActive={props.onActive}
     />
@@ -43,22 +54,32 @@ function Half(props: {
 export function Sandwich(props: {
   callers: Seen;
   callees: Seen;
+  of: string; // the function
+  canLoad: boolean;
+  onMore(seen: Seen, node: number): void;
   onHover(seen: Seen, hit: Hit | null): void;
   onFocusNode(seen: Seen, node: number): void;
   onMenu(seen: Seen, node: number, at: Point): void;
   onActive(handle: RefObject<GraphHandle | null>): void;
 }) {
-  const { callers, callees, ...rest } = props;
+  const { callers, callees, of, ...rest } = props;
   return (
     <div class="flame-sandwich">
       <div class="flame-side" aria-hidden="true">
         callers
       </div>
-      <Half seen={callers} name="Callers, from the bottom up" prefix="flame-caller" flip {...rest} />
+      <Half
+        key={`callers ${of}`}
+        seen={callers}
+        name="Callers, from the bottom up"
+        prefix="flame-caller"
+        flip
+        {...rest}
+      />
       <div class="flame-side" aria-hidden="true">
         callees
       </div>
-      <Half seen={callees} name="Callees" prefix="flame-callee" flip={false} {...rest} />
+      <Half key={`callees ${of}`} seen={callees} name="Callees" prefix="flame-callee" flip={false} {...rest} />
     </div>
   );
 }

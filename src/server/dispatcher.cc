@@ -45,11 +45,13 @@ HttpResponse call(const Endpoint& endpoint, const HttpRequest& request, const Ca
   }
 }
 
-// A page of another site that the user's browser has open could otherwise write to a server on the
-// same machine, which asks nobody for a token. Browsers say so themselves.
-bool is_cross_site_write(const HttpRequest& head) {
+// A page from elsewhere that the user's browser has open could otherwise write to a server on the
+// same machine, which asks nobody for a token. Browsers say so themselves; to them, another port of
+// the machine is the same site.
+bool is_write_of_other_page(const HttpRequest& head) {
+  const std::string_view from = head.header("sec-fetch-site");
   return head.method != "GET" && head.method != "HEAD" &&
-         head.header("sec-fetch-site") == "cross-site";
+         (from == "cross-site" || from == "same-site");
 }
 
 std::string_view refusal_reason(ErrorCode code) {
@@ -94,11 +96,11 @@ std::variant<Dispatcher::Admission, Dispatcher::Refusal> Dispatcher::admit(
     return Refusal{std::move(response), refusal_reason(caller.error().code), endpoint.pattern(),
                    nobody};
   }
-  if (is_cross_site_write(head)) {
-    return Refusal{
-        error_response(
-            {ErrorCode::kPermission, "a page of another site may not change anything here", {}}),
-        "cross_site", endpoint.pattern(), std::move(*caller)};
+  if (is_write_of_other_page(head)) {
+    return Refusal{error_response({ErrorCode::kPermission,
+                                   "a page of another site or port may not change anything here",
+                                   {}}),
+                   "cross_site", endpoint.pattern(), std::move(*caller)};
   }
   if (!is_known_coding(head.header("content-encoding"))) {
     HttpResponse response = error_response(

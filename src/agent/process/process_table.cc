@@ -332,9 +332,13 @@ void ProcessTable::on(const ExitEvent& event) {
   if (event.time_ns <= process->known_ns && event.tid != event.pid) return;
   if (process->threads > 0) --process->threads;
   process->is_leader_gone |= event.tid == event.pid;
-  if (process->threads == 0) {
+  if (!process->is_leader_gone) {
+    // The first thread is there to the end. A count from /proc may have left this thread out
+    // already: threads that come and go all the time cannot be counted to the nanosecond.
+    process->threads = std::max(process->threads, 1U);
+  } else if (process->threads == 0) {
     retire(*process, event.time_ns);
-  } else if (process->is_leader_gone) {
+  } else {
     // Other threads may go on, or the count may be off: see which, later.
     to_verify_.push_back(process->pid);
   }

@@ -134,6 +134,19 @@ TEST_F(ProcessTableTest, AProcessLivesAsLongAsAnyOfItsThreads) {
   EXPECT_EQ(table_->process(10)->exit_ns, 300);
 }
 
+// /proc was read when it had ended already, and its news come after that.
+TEST_F(ProcessTableTest, AThreadThatWasNotCountedAnyMoreDoesNotEndItsProcess) {
+  fork(10, 1, 100);
+  exit(10, 11, 150);
+  EXPECT_EQ(table_->process(10)->exit_ns, kStillAlive);
+  thread(10, 12, 160);
+  exit(10, 12, 170);
+  exit(10, 13, 180);
+  EXPECT_EQ(table_->process(10)->exit_ns, kStillAlive);
+  exit(10, 10, 200);
+  EXPECT_EQ(table_->process(10)->exit_ns, 200);
+}
+
 TEST_F(ProcessTableTest, TellsOnceWhatChangedAndWhoIsGone) {
   std::vector<uint32_t> changed;
   std::vector<uint32_t> gone;

@@ -36,7 +36,7 @@ struct RocksdbOptions {
 
   uint64_t dictionary_bytes = uint64_t{448} << 20;  // of trees and hashes in memory
   uint64_t block_cache_bytes = uint64_t{64} << 20;
-  uint64_t memtable_bytes = uint64_t{96} << 20;
+  uint64_t memtable_bytes = uint64_t{64} << 20;
 
   std::function<int64_t()> clock_ns;                   // Unix time; the system's when empty
   std::function<void(std::string_view message)> warn;  // what an operator should know

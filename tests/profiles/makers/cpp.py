@@ -74,7 +74,8 @@ def make_perf(shop, work):
     binary = build(shop, "cpp-burn")
     data = work / "perf.data"
     try:
-        result = run_json([perf, "record", "-q", "-e", "cpu-clock", "-F", "199", "-g", "-o", data,
+        # Without build ids and BPF programs: some versions crash on those of newer kernels, now and then.
+        result = run_json([perf, "record", "-q", "-B", "--no-bpf-event", "-e", "cpu-clock", "-F", "199", "-g", "-o", data,
                            binary, "cpu", ROUNDS])
         text = run([perf, "script", "-i", data])
     except Failure as error:

@@ -63,8 +63,7 @@ test('a region of a heat map is a flame graph, two are a comparison', () => onPa
   await button(page, 'Flame graph of this').click();
   await openFlame(page);
   // At most 20 bursts of 5 s, and nothing else: a fifth of each is serve.
-  const total = await eventually(async () => (await detailsOf(page)).total);
-  assert.match(total, /^1\.\d+ min$/);
+  await eventually(async () => assert.match((await detailsOf(page)).total, /^1\.\d+ min$/));
   await page.locator('.flame-host').focus();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowDown');
@@ -125,6 +124,11 @@ for (const [what, more] of [['recursion collapsed', { recursion: 1 }], ['an inve
     await eventually(async () => assert.ok(Number(stateOf(page).get('nodes')) >= 20_000, String(stateOf(page))));
     await eventually(async () => assert.match(await badge.textContent(), /[\d,]+ nodes$/));
     assert.equal(stateOf(page).getAll('zoom').length, 1);
+    // A link to the place, from before more was there, fetches it as well.
+    const early = new URL(page.url());
+    early.searchParams.set('nodes', '300');
+    await page.goto(early.href);
+    await eventually(async () => assert.ok(Number(stateOf(page).get('nodes')) >= 20_000, String(stateOf(page))));
   }));
 }
 

@@ -97,17 +97,21 @@ std::optional<ElfHead> read_elf_head(const ReadAt& read_at) {
   return out;
 }
 
+size_t read_at(int fd, uint64_t offset, std::span<char> buffer) {
+  size_t done = 0;
+  while (done < buffer.size() && offset + done <= INT64_MAX) {
+    const ssize_t got =
+        ::pread(fd, buffer.data() + done, buffer.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    done += static_cast<size_t>(got);
+  }
+  return done;
+}
+
 std::optional<ElfHead> read_elf_head(int fd) {
   return read_elf_head([fd](uint64_t offset, std::span<char> buffer) -> size_t {
-    size_t done = 0;
-    while (done < buffer.size() && offset + done <= INT64_MAX) {
-      const ssize_t got = ::pread(fd, buffer.data() + done, buffer.size() - done,
-                                  static_cast<off_t>(offset + done));
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) break;
-      done += static_cast<size_t>(got);
-    }
-    return done;
+    return read_at(fd, offset, buffer);
   });
 }
 

@@ -29,6 +29,8 @@ struct ElfHead {
 
 // Fills the buffer from an offset of the file; returns how much there was.
 using ReadAt = std::function<size_t(uint64_t offset, std::span<char> buffer)>;
+// The same for an open file.
+size_t read_at(int fd, uint64_t offset, std::span<char> buffer);
 
 // Nothing when it is no 64-bit little-endian ELF file.
 std::optional<ElfHead> read_elf_head(const ReadAt& read_at);

@@ -24,7 +24,7 @@ std::string content(size_t size) {
 }
 
 // The expected values were computed with Python's hashlib.
-TEST(FileHash, IsWhatOtherAgentsSendForTheSameFile) {
+TEST(FileHash, FollowsTheConvention) {
   EXPECT_EQ(hash_of(content(0), 0), "af5570f5a1810b7af78caf4bc70a660f");
   EXPECT_EQ(hash_of(content(1), 1), "52807a4607ea5debf0b7d4ccb452f4af");
   EXPECT_EQ(hash_of(content(4096), 4096), "aeb86b77d637c1cb6be1ba6819249c73");

@@ -18,8 +18,8 @@ uint64_t Module::bias(uint64_t mapping_start, uint64_t file_offset) const {
 }
 
 std::string Module::identity_text() const {
-  if (!build_id().empty() || about_.content_hash.empty()) return build_id().hex();
-  return fmt::format("{}{}", kContentHashPrefix, about_.content_hash);
+  if (!build_id().empty() || about_.file_hash.empty()) return build_id().hex();
+  return fmt::format("{}{}", kFileHashPrefix, about_.file_hash);
 }
 
 bool Module::has_fd() const {

@@ -30,7 +30,7 @@ class Module {
     FileIdentity identity;
     bool is_elf = true;
     ElfHead head;
-    std::string content_hash;               // as file_hash() has it, when there is no build id
+    std::string file_hash;                  // as file_hash() has it, when there is no build id
     uint32_t pid = 0;                       // the process that mapped it first
     std::weak_ptr<const ProcessRoot> root;  // empty when it sees the same files as we do
     std::shared_ptr<const ElfFile> image;   // for what has no file

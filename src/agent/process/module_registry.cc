@@ -140,7 +140,7 @@ ModuleId ModuleRegistry::acquire(const MappedFile& file, bool only_elf) {
   if (only_elf && !about.is_elf) return {};
   if (head) about.head = std::move(*head);
   if (about.is_elf && about.head.build_id.empty())
-    about.content_hash = file_hash(opened->fd.get(), about.identity.size);
+    about.file_hash = file_hash(opened->fd.get(), about.identity.size);
   // A file that was met under another name, or before its build id was known.
   ModuleId id;
   if (!about.head.build_id.empty()) {

@@ -11,7 +11,7 @@ namespace vesta::otlp {
 namespace {
 
 // Twice what a hash takes; a longer text is none, and is not worth a second copy.
-constexpr size_t kMaxContentHashBytes = 64;
+constexpr size_t kMaxFileHashBytes = 64;
 constexpr const char* kEntryZero = "entry 0 must be empty, because index 0 means none";
 
 // Calls `read(message, position)` for each entry of one table. Tables refer to each other, and
@@ -97,12 +97,12 @@ bool read_function(Decoding& decoding, WireReader entry, size_t position) {
   return function == Function{} || decoding.fail(start, "", kEntryZero);
 }
 
-// A content hash keeps a mark in the model, or it would be taken for a build id.
+// A hash of a file keeps a mark in the model, or it would be taken for a build id.
 StringId binary_identity(Decoding& decoding, Meaning meaning, StringId text) {
   if (meaning != Meaning::kBuildIdHtlhash || !text) return text;
   const std::string_view hash = decoding.dictionary().strings[text];
-  if (hash.size() > kMaxContentHashBytes) return text;
-  return decoding.intern(fmt::format("{}{}", kContentHashPrefix, hash));
+  if (hash.size() > kMaxFileHashBytes) return text;
+  return decoding.intern(fmt::format("{}{}", kFileHashPrefix, hash));
 }
 
 void apply_mapping_attribute(Decoding& decoding, const AttributeTable& attributes, AttributeId id,

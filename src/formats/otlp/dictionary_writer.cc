@@ -13,11 +13,11 @@ namespace {
 constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
 constexpr auto kAsIs = [](uint32_t value) { return value; };
 
-// Build ids of GNU notes are hex; those of Go are text with slashes. Takes the mark of a content
-// hash off.
+// Build ids of GNU notes are hex; those of Go are text with slashes. Takes the mark of a
+// file's hash off.
 std::string_view build_id_key(std::string_view& build_id) {
-  if (build_id.starts_with(kContentHashPrefix)) {
-    build_id.remove_prefix(kContentHashPrefix.size());
+  if (build_id.starts_with(kFileHashPrefix)) {
+    build_id.remove_prefix(kFileHashPrefix.size());
     return key::kBuildIdHtlhash;
   }
   const bool is_hex = std::ranges::all_of(build_id, [](char c) {

@@ -464,7 +464,7 @@ TEST(OtlpWriter, SplitsSampleTypesAndJoinsThemAgain) {
   EXPECT_EQ(write_otlp(after), write_otlp(must_read(write_otlp(after))));
 }
 
-TEST(OtlpWriter, AContentHashIsNotTakenForABuildId) {
+TEST(OtlpWriter, AHashOfAFileIsNotTakenForABuildId) {
   for (const std::string_view identity :
        {"htlhash:00112233445566778899aabbccddeeff", "0123abcd", "go/build/id"}) {
     ProfileBatch batch = pprof_like();

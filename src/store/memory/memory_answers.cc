@@ -102,6 +102,17 @@ void add_header(Selection& selection, std::map<std::string, uint64_t>& losses,
   for (const auto& [reason, count] : profile.losses) losses[reason] += count;
 }
 
+int64_t counted_total(const StoredProfile& profile, const TotalsRequest& request,
+                      const std::vector<uint8_t>& stacks) {
+  if (request.counts_all()) return profile.total;
+  int64_t total = 0;
+  for (const auto& [sample, value] : profile.samples) {
+    if (request.stacks && (sample.stack >= stacks.size() || stacks[sample.stack] == 0)) continue;
+    if (passes(request.samples, sample)) total = saturating_add(total, value);
+  }
+  return total;
+}
+
 }  // namespace
 
 Result<std::vector<Selection>> select(const Tenant& tenant, const SelectRequest& request) {
@@ -141,21 +152,6 @@ Result<std::vector<Selection>> select(const Tenant& tenant, const SelectRequest&
   }
   return answer;
 }
-
-namespace {
-
-int64_t counted_total(const StoredProfile& profile, const TotalsRequest& request,
-                      const std::vector<uint8_t>& stacks) {
-  if (request.counts_all()) return profile.total;
-  int64_t total = 0;
-  for (const auto& [sample, value] : profile.samples) {
-    if (request.stacks && (sample.stack >= stacks.size() || stacks[sample.stack] == 0)) continue;
-    if (passes(request.samples, sample)) total = saturating_add(total, value);
-  }
-  return total;
-}
-
-}  // namespace
 
 Result<std::vector<TotalsSeries>> totals(const Tenant& tenant, const TotalsRequest& request) {
   if (request.step_ns <= 0) {

@@ -79,7 +79,7 @@ export function FlamePane({ compare }: { compare: boolean }) {
       if (expandable) data.expand(zoomPath.slice(0, zoom.found));
       else loadMore(main, zoom.node);
     }
-  }, [main?.graph, zoom, expandable, inSandwich]);
+  }, [main?.graph, zoom, expandable, inSandwich, data.loading]);
 
   useEffect(() => {
     const about = inSandwich ? callees : main;

@@ -23,9 +23,9 @@ function Half(props: {
   // By names: nodes have other numbers once more of them have come.
   const [path, setPath] = useState<string[]>([]);
   const zoomed = resolvePath(props.seen.graph.tree, props.seen.labels, path).node;
-  const zoomTo = (node: number) => {
+  const zoomTo = (node: number, more: boolean) => {
     setPath(stepsTo(props.seen, node));
-    if (node > 0) props.onMore(props.seen, node);
+    if (more) props.onMore(props.seen, node);
   };
   return (
     <GraphView
@@ -40,11 +40,8 @@ function Half(props: {
       handle={handle}
       onHover={props.onHover}
       onFocusNode={props.onFocusNode}
-      onZoom={zoomTo}
-      onCut={(node) => {
-        setPath(stepsTo(props.seen, node));
-        props.onMore(props.seen, node);
-      }}
+      onZoom={(node) => zoomTo(node, node > 0)}
+      onCut={(node) => zoomTo(node, true)}
       onMenu={props.onMenu}
       onActive={props.onActive}
     />

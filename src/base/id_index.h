@@ -1,6 +1,6 @@
-// Open-addressing index from content to table position, for interning: it stores positions and hash
-// bits only, the content stays in the caller's table. Not thread-safe. Grows to at most 2^31
-// entries.
+// Open-addressing index from content to table position, for interning: it stores positions and 32
+// bits of the hash only, the content stays in the caller's table. Not thread-safe. Grows to at most
+// 2^31 entries.
 #pragma once
 
 #include <bit>
@@ -18,17 +18,15 @@ class IdIndex {
   uint32_t find_or_insert(uint64_t hash, Equal&& equal, Insert&& insert) {
     if (slots_.empty() || (count_ + 1) * 4 > slots_.size() * 3) grow();
     const size_t mask = slots_.size() - 1;
-    const uint32_t tag = static_cast<uint32_t>(hash >> 32);
-    size_t at = hash & mask;
+    const auto tag = static_cast<uint32_t>(hash);
+    size_t at = tag & mask;
     while (slots_[at].position_plus_one != 0) {
-      if (slots_[at].tag == tag && slots_[at].low == static_cast<uint32_t>(hash) &&
-          equal(slots_[at].position_plus_one - 1)) {
+      if (slots_[at].tag == tag && equal(slots_[at].position_plus_one - 1))
         return slots_[at].position_plus_one - 1;
-      }
       at = (at + 1) & mask;
     }
     const uint32_t position = insert();
-    slots_[at] = {tag, static_cast<uint32_t>(hash), position + 1};
+    slots_[at] = {tag, position + 1};
     ++count_;
     return position;
   }
@@ -39,12 +37,10 @@ class IdIndex {
   uint32_t find(uint64_t hash, Equal&& equal) const {
     if (slots_.empty()) return kNotFound;
     const size_t mask = slots_.size() - 1;
-    const uint32_t tag = static_cast<uint32_t>(hash >> 32);
-    for (size_t at = hash & mask; slots_[at].position_plus_one != 0; at = (at + 1) & mask) {
-      if (slots_[at].tag == tag && slots_[at].low == static_cast<uint32_t>(hash) &&
-          equal(slots_[at].position_plus_one - 1)) {
+    const auto tag = static_cast<uint32_t>(hash);
+    for (size_t at = tag & mask; slots_[at].position_plus_one != 0; at = (at + 1) & mask) {
+      if (slots_[at].tag == tag && equal(slots_[at].position_plus_one - 1))
         return slots_[at].position_plus_one - 1;
-      }
     }
     return kNotFound;
   }
@@ -71,9 +67,10 @@ class IdIndex {
   }
 
  private:
+  // The lower bits of the tag are those that chose the slot, so that growing need not ask for the
+  // hash; the others keep most comparisons away from the caller's table.
   struct Slot {
     uint32_t tag;
-    uint32_t low;
     uint32_t position_plus_one;
   };
 
@@ -83,7 +80,7 @@ class IdIndex {
     const size_t mask = slots_.size() - 1;
     for (const Slot& slot : old) {
       if (slot.position_plus_one == 0) continue;
-      size_t at = slot.low & mask;
+      size_t at = slot.tag & mask;
       while (slots_[at].position_plus_one != 0) at = (at + 1) & mask;
       slots_[at] = slot;
     }

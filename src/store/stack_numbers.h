@@ -1,13 +1,13 @@
 // Which number a stack has, by the hash of its content: what a write of known stacks needs, without
-// their tree. Owns the hashes, some 40 bytes for each stack. Not thread-safe.
+// their tree. Owns the hashes, some 30 bytes for each stack. Not thread-safe.
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
 #include "base/hash.h"
 #include "base/id_index.h"
 #include "base/table_hash.h"
+#include "store/append_log.h"
 #include "store/stack_tree.h"
 
 namespace vesta {
@@ -18,7 +18,7 @@ class StackNumbers {
 
   size_t size() const { return hashes_.size(); }
   const Hash128& hash(StackNumber stack) const { return hashes_[stack]; }
-  size_t byte_size() const { return index_.byte_size() + hashes_.capacity() * sizeof(Hash128); }
+  size_t byte_size() const { return index_.byte_size() + hashes_.byte_size(); }
 
   // kUnknown when there is none.
   StackNumber find(const Hash128& hash) const {
@@ -50,10 +50,7 @@ class StackNumbers {
   StackNumber find_or_add(const Hash128& hash) {
     return index_.find_or_insert(
         slot(hash), [&](uint32_t at) { return hashes_[at] == hash; },
-        [&] {
-          hashes_.push_back(hash);
-          return static_cast<uint32_t>(hashes_.size() - 1);
-        });
+        [&] { return static_cast<uint32_t>(hashes_.push_back(hash)); });
   }
 
  private:
@@ -61,7 +58,7 @@ class StackNumbers {
   static uint64_t slot(const Hash128& hash) { return TableHash().add(hash.low).value(); }
 
   IdIndex index_;
-  std::vector<Hash128> hashes_;
+  AppendLog<Hash128> hashes_;  // in chunks: a vector would have room for twice as many
 };
 
 }  // namespace vesta

@@ -10,12 +10,9 @@
 
 namespace vesta {
 
-// One hash per location. A location with names is known by them, one without by its offset in the
-// binary; where it was mapped plays no part. The binary is known by its build id, or else by its
-// path.
-std::vector<Hash128> location_hashes(const Dictionary& dictionary);
-
-// One hash per stack, from the hashes of its locations in order.
+// One hash per stack, in the order of its locations. A location with names is known by them, one
+// without by its offset in the binary; where it was mapped plays no part. The binary is known by
+// its build id, or else by its path.
 std::vector<Hash128> stack_hashes(const Dictionary& dictionary);
 
 }  // namespace vesta

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::array<const char*, kFamilyCount> kNames = {
     "default", "series", "hours", "dictionary", "raw", "totals", "rollup"};
-constexpr std::string_view kSchema = "2";
+constexpr std::string_view kSchema = "3";
 
 rocksdb::Slice slice(std::string_view text) {
   return {text.data(), text.size()};

@@ -6,6 +6,8 @@
 #include <xxhash.h>
 
 #include <array>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -53,6 +55,16 @@ class TableHash {
  private:
   const TableSecret& secret_;
   uint64_t hash_;
+};
+
+// For std::unordered_map and _set whose keys come from outside: their own hash is known to
+// everybody.
+struct TableKeyHash {
+  size_t operator()(std::string_view text) const { return table_hash(text); }
+  template <std::integral T>
+  size_t operator()(T number) const {
+    return TableHash().add(static_cast<uint64_t>(number)).value();
+  }
 };
 
 }  // namespace vesta

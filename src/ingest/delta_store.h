@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "base/hash.h"
+#include "base/table_hash.h"
 #include "ingest/counters.h"
 #include "profile/profile.h"
 
@@ -41,7 +42,7 @@ class DeltaStore {
     uint64_t bytes = 0;
   };
   struct KeyHash {
-    size_t operator()(const Hash128& key) const { return key.low; }
+    size_t operator()(const Hash128& key) const { return TableKeyHash()(key.low); }
   };
 
   const uint64_t max_bytes_;

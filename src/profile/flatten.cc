@@ -2,6 +2,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/table_hash.h"
 #include "profile/dictionary_builder.h"
 #include "profile/merge.h"
 #include "profile/merger.h"
@@ -18,7 +19,7 @@ class TypeUnion {
 
   std::vector<uint32_t> columns_of(const Profile& profile) {
     std::vector<uint32_t> columns;
-    std::unordered_map<std::string, size_t> seen;  // in this profile
+    std::unordered_map<std::string, size_t, TableKeyHash> seen;  // in this profile
     for (const SampleType& type : profile.sample_types) {
       std::string key(dictionary_.string(type.type));
       key += '\0';
@@ -37,7 +38,7 @@ class TypeUnion {
 
  private:
   const Dictionary& dictionary_;
-  std::unordered_map<std::string, std::vector<uint32_t>> places_;
+  std::unordered_map<std::string, std::vector<uint32_t>, TableKeyHash> places_;
   std::vector<SampleType> types_;
 };
 
@@ -68,7 +69,7 @@ class LabelUnion {
  private:
   Dictionary& dictionary_;
   DictionaryBuilder builder_;
-  std::unordered_map<uint64_t, LabelSetId> known_;
+  std::unordered_map<uint64_t, LabelSetId, TableKeyHash> known_;
   std::vector<Label> labels_;
   std::vector<std::string_view> keys_;
 };

@@ -206,7 +206,7 @@ class Resolver {
   std::vector<uint32_t> places_;  // by location, as resolve() has them; 0 = not looked at yet
   std::vector<uint32_t> stack_of_;
   std::vector<LocationId> kept_;
-  std::unordered_map<uint64_t, bool> passes_;  // by labels and resource
+  std::unordered_map<uint64_t, bool, TableKeyHash> passes_;  // by labels and resource
 };
 
 FrameProfile header_of(const MergedProfile& profile) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/table_hash.h"
 #include "base/units.h"
 #include "profile/dictionary.h"
 
@@ -41,7 +42,7 @@ class LabelFilter {
   std::optional<std::string> key_;
   std::optional<Range> range_;
   std::vector<std::shared_ptr<RE2>> expressions_;
-  std::unordered_map<std::string, Unit> units_;  // by key
+  std::unordered_map<std::string, Unit, TableKeyHash> units_;  // by key
 };
 
 // A compiled expression with an error message that shows what is wrong with it.

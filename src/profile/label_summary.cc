@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/table_hash.h"
 #include "base/units.h"
 
 namespace vesta {
@@ -20,7 +21,8 @@ std::string label_text(const Dictionary& d, const Label& label) {
 
 std::vector<LabelKey> summarize_labels(const MergedProfile& profile) {
   const Dictionary& d = *profile.dictionary;
-  std::unordered_map<uint64_t, int64_t> weights;  // of samples with equal labels and resource
+  std::unordered_map<uint64_t, int64_t, TableKeyHash>
+      weights;  // of samples with equal labels and resource
   for (const WeightedStack& sample : profile.samples) {
     int64_t& sum = weights[uint64_t{sample.labels.value} << 32 | sample.resource.value];
     sum = saturating_add(sum, sample.value);

@@ -103,7 +103,7 @@ class TreeMerge {
   FlameTreeBuilder builder_;
   bool is_alone_;
   uint32_t root_ = 0;
-  std::unordered_map<std::string, uint32_t> roots_;
+  std::unordered_map<std::string, uint32_t, TableKeyHash> roots_;
 };
 
 size_t service_count(std::span<const TreePart> parts) {

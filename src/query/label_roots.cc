@@ -7,6 +7,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "base/table_hash.h"
 #include "profile/content_hash.h"
 #include "store/stack_tree_writer.h"
 
@@ -73,7 +74,7 @@ class SampleValues {
   const ProfileBatch& batch_;
   std::string_view label_;
   std::vector<uint32_t> by_set_;
-  std::unordered_map<std::string, uint32_t> numbers_;
+  std::unordered_map<std::string, uint32_t, TableKeyHash> numbers_;
   std::vector<std::string_view> texts_;
 };
 

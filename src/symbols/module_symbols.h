@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/table_hash.h"
 #include "symbols/debug_files.h"
 #include "symbols/debuginfod.h"
 #include "symbols/demangle/demangle.h"
@@ -100,7 +101,7 @@ class ModuleSymbols {
   std::shared_ptr<const GoSymbols> go_;
   SymbolSource source_ = SymbolSource::kNone;
   // Keys are views into the files' string sections, which stay.
-  std::unordered_map<std::string_view, std::string> demangled_;
+  std::unordered_map<std::string_view, std::string, TableKeyHash> demangled_;
   size_t demangled_bytes_ = 0;
 };
 

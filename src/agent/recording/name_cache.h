@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agent/recording/name_source.h"
+#include "base/table_hash.h"
 
 namespace vesta {
 
@@ -41,7 +42,7 @@ class NameCache final : public NameSource {
   NameSource& source_;
   const uint64_t max_bytes_;
   std::unordered_map<CodeAddress, Known, CodeAddressHash> known_;
-  std::unordered_set<std::string> texts_;  // does not move what it holds
+  std::unordered_set<std::string, TableKeyHash> texts_;  // does not move what it holds
   uint64_t bytes_ = 0;
   uint64_t hits_ = 0;
   uint64_t misses_ = 0;

@@ -11,7 +11,7 @@
 #include <shared/sample.h>
 #include "agent/process/module_registry.h"
 #include "agent/process/process_table.h"
-#include "base/hash.h"
+#include "base/table_hash.h"
 
 namespace vesta {
 
@@ -30,7 +30,9 @@ struct CodeAddress {
   friend bool operator==(const CodeAddress&, const CodeAddress&) = default;
 };
 struct CodeAddressHash {
-  size_t operator()(const CodeAddress& address) const { return hash64_of(std::span(&address, 1)); }
+  size_t operator()(const CodeAddress& address) const {
+    return table_hash_of(std::span(&address, 1));
+  }
 };
 
 // What naming and labelling need of a process; stays valid when it has ended.

@@ -16,6 +16,7 @@
 #include "agent/recording/cpu_profile.h"
 #include "agent/recording/stack_builder.h"
 #include "agent/windows/frame_filter.h"
+#include "base/table_hash.h"
 #include "profile/profile.h"
 #include "profile/sample_table.h"
 
@@ -83,7 +84,7 @@ class WindowBuilder {
     ProfileBatch batch;
     StackBuilder stacks;
     std::unordered_map<uint32_t, OfProcess> processes;
-    std::unordered_map<std::string, LabelSetId> threads;
+    std::unordered_map<std::string, LabelSetId, TableKeyHash> threads;
     std::vector<std::pair<std::string, uint64_t>> lost;
   };
   struct Group;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json_writer.h"
+#include "base/table_hash.h"
 #include "profile/frame_name.h"
 
 namespace vesta {
@@ -93,7 +94,7 @@ class Tree {
   std::vector<std::vector<StringId>> frame_names_;  // by location
   StringTable names_;
   std::vector<Node> nodes_;
-  std::unordered_map<uint64_t, uint32_t> index_;  // parent and name to node
+  std::unordered_map<uint64_t, uint32_t, TableKeyHash> index_;  // parent and name to node
 };
 
 struct Bar {
@@ -148,7 +149,7 @@ class NameList {
 
  private:
   std::vector<std::string_view> names_;
-  std::unordered_map<std::string_view, int64_t> index_;
+  std::unordered_map<std::string_view, int64_t, TableKeyHash> index_;
 };
 
 struct UnitWords {

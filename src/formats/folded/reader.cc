@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/table_hash.h"
 #include "formats/common/line_reader.h"
 #include "formats/common/name_cleaner.h"
 #include "formats/common/parse_error.h"
@@ -204,8 +205,9 @@ class Reader {
   NameCleaner names_;
   size_t columns_ = 1;
   std::array<CarriedRounding, 2> carries_;
-  std::unordered_map<std::string_view, LocationId> frames_;  // keys point into the input
-  std::vector<LocationId> stack_;                            // scratch
+  std::unordered_map<std::string_view, LocationId, TableKeyHash>
+      frames_;                     // keys point into the input
+  std::vector<LocationId> stack_;  // scratch
 };
 
 }  // namespace

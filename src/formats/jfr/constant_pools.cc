@@ -4,12 +4,13 @@
 
 #include <unordered_set>
 
+#include "base/table_hash.h"
 #include "formats/common/parse_error.h"
 
 namespace vesta::jfr {
 
 Status ConstantPools::read_chain(const Chunk& chunk, const TypeTable& types, uint64_t offset) {
-  std::unordered_set<uint64_t> seen;
+  std::unordered_set<uint64_t, TableKeyHash> seen;
   while (true) {
     if (offset < kChunkHeaderBytes || offset >= chunk.bytes.size()) {
       return parse_error("jfr", chunk.file_offset,

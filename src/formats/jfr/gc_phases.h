@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/table_hash.h"
 #include "formats/jfr/families.h"
 
 namespace vesta::jfr {
@@ -31,7 +32,7 @@ class GcPhases {
 
  private:
   std::vector<GcPhase> phases_;
-  std::unordered_map<int64_t, LocationId> collections_;
+  std::unordered_map<int64_t, LocationId, TableKeyHash> collections_;
 };
 
 }  // namespace vesta::jfr

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/table_hash.h"
 #include "formats/jfr/chunk.h"
 
 namespace vesta::jfr {
@@ -70,7 +71,7 @@ class TypeTable {
   friend class MetadataParser;
   std::vector<std::string> strings_;
   std::vector<Type> types_;
-  std::unordered_map<int64_t, uint32_t> by_id_;
+  std::unordered_map<int64_t, uint32_t, TableKeyHash> by_id_;
 };
 
 // REQUIRES: offset <= chunk.bytes.size()

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/table_hash.h"
 #include "formats/common/line_reader.h"
 #include "formats/common/name_cleaner.h"
 #include "formats/common/parse_error.h"
@@ -272,9 +273,10 @@ class Reader {
   HeaderLine header_;
   std::vector<FrameLine> frames_;
   std::vector<Group> groups_;
-  std::unordered_map<std::string_view, size_t> group_index_;  // all keys point into the input
-  std::unordered_map<std::string_view, LocationId> simple_frames_;
-  std::unordered_map<std::string_view, MappingId> mappings_;
+  std::unordered_map<std::string_view, size_t, TableKeyHash>
+      group_index_;  // all keys point into the input
+  std::unordered_map<std::string_view, LocationId, TableKeyHash> simple_frames_;
+  std::unordered_map<std::string_view, MappingId, TableKeyHash> mappings_;
   size_t rows_ = 0;
   size_t first_unparsed_ = 0;
   uint64_t unparsed_ = 0;

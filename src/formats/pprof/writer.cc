@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/table_hash.h"
 #include "base/utf8.h"
 #include "formats/pprof/fields.h"
 #include "formats/protobuf/wire.h"
@@ -277,7 +278,7 @@ class Writer {
   WireWriter message_;  // scratch, one per level of nesting
   WireWriter label_;
   WireWriter line_;
-  std::unordered_map<std::string, uint64_t> id_strings_;  // of links
+  std::unordered_map<std::string, uint64_t, TableKeyHash> id_strings_;  // of links
   uint64_t timestamp_key_ = 0;
   uint64_t nanoseconds_ = 0;
   uint64_t trace_key_ = 0;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/table_hash.h"
 #include "base/utf8.h"
 #include "formats/common/parse_error.h"
 #include "formats/protobuf/wire.h"
@@ -21,8 +22,8 @@ constexpr std::string_view kFormat = "jfr labels";
 
 struct Snapshot {
   using Context = std::vector<std::pair<int64_t, int64_t>>;
-  std::unordered_map<int64_t, Context> contexts;
-  std::unordered_map<int64_t, std::string_view> strings;
+  std::unordered_map<int64_t, Context, TableKeyHash> contexts;
+  std::unordered_map<int64_t, std::string_view, TableKeyHash> strings;
 };
 
 Error malformed(const WireReader& reader) {
@@ -160,7 +161,7 @@ class LabelResolver {
   DictionaryBuilder builder_;
   size_t labels_left_;
   std::vector<uint32_t> known_;  // new set plus one; 0 = not looked at
-  std::unordered_map<int64_t, std::string> texts_;
+  std::unordered_map<int64_t, std::string, TableKeyHash> texts_;
 };
 
 }  // namespace

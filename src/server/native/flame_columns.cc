@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/table_hash.h"
 #include "base/utf8.h"
 #include "base/varint.h"
 
@@ -28,7 +29,7 @@ class Strings {
   }
 
  private:
-  std::unordered_map<std::string_view, uint64_t> numbers_;
+  std::unordered_map<std::string_view, uint64_t, TableKeyHash> numbers_;
   std::vector<std::string_view> order_;
 };
 

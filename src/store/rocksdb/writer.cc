@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/table_hash.h"
 #include "profile/content_hash.h"
 #include "store/rocksdb/record.h"
 #include "store/rocksdb/varint.h"
@@ -379,7 +380,7 @@ class BatchWriter {
   std::vector<StackNumber> numbers_;     // of the service at hand, by stack
   std::vector<uint32_t> label_numbers_;  // likewise, by label set
   std::map<std::string_view, ServiceItems> services_;
-  std::unordered_set<std::string> keys_;
+  std::unordered_set<std::string, TableKeyHash> keys_;
   std::vector<uint64_t> order_;   // scratch
   std::vector<uint64_t> sorted_;  // scratch
   std::vector<Row> rows_;         // scratch

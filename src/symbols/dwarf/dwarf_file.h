@@ -13,6 +13,7 @@
 
 #include "base/byte_cursor.h"
 #include "base/result.h"
+#include "base/table_hash.h"
 #include "symbols/dwarf/abbreviations.h"
 #include "symbols/elf/elf_file.h"
 
@@ -143,7 +144,7 @@ class DwarfFile {
   bool loaded_aranges_ = false;
   bool scanned_units_ = false;
   std::vector<uint64_t> units_;
-  std::unordered_map<uint64_t, std::shared_ptr<const AbbreviationTable>> tables_;
+  std::unordered_map<uint64_t, std::shared_ptr<const AbbreviationTable>, TableKeyHash> tables_;
   size_t table_bytes_ = 0;
   uint64_t search_budget_ = 512ULL << 20;  // see read_first_die()
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/table_hash.h"
 #include "symbols/dwarf/dwarf_constants.h"
 
 namespace vesta {
@@ -308,7 +309,7 @@ class UnitTableBuilder {
   bool exhausted_ = false;
   std::vector<Scope> scopes_;
   std::vector<std::pair<uint64_t, uint32_t>> scope_of_;  // DIE to scope, by DIE
-  std::unordered_map<uint64_t, uint32_t> name_ids_;
+  std::unordered_map<uint64_t, uint32_t, TableKeyHash> name_ids_;
   std::vector<DwarfFile::Reference> wanted_{{}};  // by name id; 0 is no name
   DwarfFile* last_file_ = nullptr;
   DwarfUnit last_unit_;

@@ -14,12 +14,17 @@ uint64_t SeriesIndex::hash_of(const Labels& labels) {
 }
 
 uint32_t SeriesIndex::intern(std::string_view text) {
-  const auto found = string_numbers_.find(text);
-  if (found != string_numbers_.end()) return found->second;
-  const auto number = static_cast<uint32_t>(strings_.size());
-  string_numbers_.emplace(strings_.emplace_back(text), number);
-  string_bytes_ += text.size() + 80;
-  return number;
+  return string_numbers_.find_or_insert(
+      table_hash(text), [&](uint32_t at) { return strings_[at] == text; },
+      [&] {
+        strings_.emplace_back(text);
+        string_bytes_ += text.size() + sizeof(std::string);
+        return static_cast<uint32_t>(strings_.size() - 1);
+      });
+}
+
+uint32_t SeriesIndex::string_number(std::string_view text) const {
+  return string_numbers_.find(table_hash(text), [&](uint32_t at) { return strings_[at] == text; });
 }
 
 SeriesNumber SeriesIndex::find(const Labels& labels) const {
@@ -67,7 +72,7 @@ void SeriesIndex::remove(SeriesNumber number) {
     const auto values = postings_.find(name);
     const auto posting = values->second.find(value);
     posting->second.remove(number);
-    if (posting->second.isEmpty()) values->second.erase(posting);
+    if (posting->second.empty()) values->second.erase(posting);
     if (values->second.empty()) postings_.erase(values);
   }
   Series& series = series_[number];
@@ -93,10 +98,12 @@ std::string_view SeriesIndex::label(SeriesNumber number, std::string_view name) 
 
 SeriesSet SeriesIndex::matching(const Values& values, const LabelMatcher& matcher,
                                 bool wanted) const {
-  std::vector<const SeriesSet*> sets;
-  for (const auto& [value, set] : values)
-    if (matcher.matches(value) == wanted) sets.push_back(&set);
-  if (sets.empty()) return {};
+  SeriesSet singles;
+  std::vector<const SeriesSet*> sets = {&singles};
+  for (const auto& [value, posting] : values) {
+    if (matcher.matches(value) != wanted) continue;
+    if (const SeriesSet* set = posting.bitmap_or_add_to(singles)) sets.push_back(set);
+  }
   return SeriesSet::fastunion(sets.size(), sets.data());
 }
 
@@ -107,11 +114,11 @@ void SeriesIndex::narrow(SeriesSet& found, const LabelMatcher& matcher) const {
     return;
   }
   if (matcher.op() == MatchOperator::kEqual && !matcher.matches_empty()) {
-    const auto set = values->second.find(matcher.value());
-    if (set == values->second.end()) {
+    const auto posting = values->second.find(matcher.value());
+    if (posting == values->second.end()) {
       found = {};
     } else {
-      found &= set->second;
+      posting->second.intersect_into(found);
     }
     return;
   }
@@ -169,13 +176,13 @@ std::vector<std::string> SeriesIndex::label_names(const SeriesSet& among) const 
 std::vector<std::string_view> SeriesIndex::values_of(std::string_view name, const SeriesSet& among,
                                                      std::string_view prefix) const {
   std::vector<std::string_view> out;
-  const auto number_of_name = string_numbers_.find(name);
-  if (number_of_name == string_numbers_.end()) return out;
+  const uint32_t name_number = string_number(name);
+  if (name_number == IdIndex::kNotFound) return out;
   std::vector<uint32_t> values;
   values.reserve(among.cardinality());
   for (const SeriesNumber number : among) {
     for (const auto& [label, value] : series_[number].labels)
-      if (label == number_of_name->second) values.push_back(value);
+      if (label == name_number) values.push_back(value);
   }
   std::ranges::sort(values);
   values.erase(std::unique(values.begin(), values.end()), values.end());
@@ -205,7 +212,7 @@ std::vector<std::string> SeriesIndex::label_values(std::string_view name, const 
   }
   for (auto at = values->second.lower_bound(prefix);
        at != values->second.end() && at->first.starts_with(prefix); ++at) {
-    if (!is_all && !at->second.intersect(among)) continue;
+    if (!is_all && !at->second.intersects(among)) continue;
     out.emplace_back(at->first);
     if (limit != 0 && out.size() == limit) break;
   }
@@ -272,9 +279,10 @@ SeriesSet SeriesIndex::active(Hour from, Hour to) const {
 }
 
 uint64_t SeriesIndex::byte_size() const {
-  uint64_t bytes = string_bytes_ + series_.capacity() * sizeof(Series) + by_labels_.size() * 40;
+  uint64_t bytes = string_bytes_ + string_numbers_.byte_size() +
+                   series_.capacity() * sizeof(Series) + by_labels_.size() * 40;
   for (const Series& series : series_) bytes += series.labels.capacity() * sizeof(series.labels[0]);
-  for (const auto& [name, values] : postings_) bytes += values.size() * 160;
+  for (const auto& [name, values] : postings_) bytes += values.size() * 80;
   return bytes;
 }
 

@@ -3,8 +3,6 @@
 // is opened. Owns everything; not thread-safe, the tenant has the lock.
 #pragma once
 
-#include <roaring/roaring.hh>
-
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -14,12 +12,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/id_index.h"
 #include "store/engine.h"
 #include "store/rocksdb/keys.h"
+#include "store/rocksdb/series_posting.h"
 
 namespace vesta::rocks {
-
-using SeriesSet = Roaring;
 
 class SeriesIndex {
  public:
@@ -75,9 +73,10 @@ class SeriesIndex {
   uint64_t byte_size() const;
 
  private:
-  using Values = std::map<std::string_view, SeriesSet, std::less<>>;
+  using Values = std::map<std::string_view, SeriesPosting, std::less<>>;
 
   uint32_t intern(std::string_view text);
+  uint32_t string_number(std::string_view text) const;  // IdIndex::kNotFound when there is none
   SeriesSet matching(const Values& values, const LabelMatcher& matcher, bool wanted) const;
   std::vector<std::string_view> values_of(std::string_view name, const SeriesSet& among,
                                           std::string_view prefix) const;
@@ -85,7 +84,7 @@ class SeriesIndex {
   static uint64_t hash_of(const Labels& labels);
 
   std::deque<std::string> strings_;
-  std::unordered_map<std::string_view, uint32_t> string_numbers_;
+  IdIndex string_numbers_;
   std::vector<Series> series_;
   std::unordered_multimap<uint64_t, SeriesNumber> by_labels_;
   std::map<std::string_view, Values, std::less<>> postings_;

@@ -1,20 +1,15 @@
-// Integers of variable length, as the records of this folder have them: LEB128, signed ones
-// zig-zag. Pure functions; the reader is bounds-checked and stops for good at the first fault.
+// Integers and texts as the records of this folder have them (base/varint.h). The reader is
+// bounds-checked and stops for good at the first fault.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "base/varint.h"
+
 namespace vesta::rocks {
 
-inline void put_varint(std::string& out, uint64_t value) {
-  while (value >= 0x80) {
-    out.push_back(static_cast<char>(value | 0x80));
-    value >>= 7;
-  }
-  out.push_back(static_cast<char>(value));
-}
 // The longest of 64 bits.
 inline constexpr size_t kMaxVarintBytes = 10;
 // The same where there is room for it; the end of what was written.
@@ -25,15 +20,6 @@ inline char* write_varint(char* to, uint64_t value) {
   }
   *to++ = static_cast<char>(value);
   return to;
-}
-inline uint64_t zigzag(int64_t value) {
-  return static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
-}
-inline int64_t unzigzag(uint64_t value) {
-  return static_cast<int64_t>(value >> 1 ^ (~(value & 1) + 1));
-}
-inline void put_signed(std::string& out, int64_t value) {
-  put_varint(out, zigzag(value));
 }
 inline void put_text(std::string& out, std::string_view text) {
   put_varint(out, text.size());

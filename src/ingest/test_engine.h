@@ -80,6 +80,7 @@ class RecordingEngine : public Engine {
   Result<uint64_t> remove(std::string_view, const Selector&, TimeRange) override {
     return uint64_t{0};
   }
+  std::vector<std::string> tenants() override { return {}; }
   Status set_retention(std::string_view, const RetentionPolicy&) override { return {}; }
   Status apply_retention(int64_t) override { return {}; }
   Status maintain() override { return {}; }

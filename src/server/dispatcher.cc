@@ -61,8 +61,13 @@ std::string_view refusal_reason(ErrorCode code) {
 
 }  // namespace
 
-Dispatcher::Dispatcher(const Routes& routes, Admit admit, Observer observer, RequestLimits limits)
-    : router_(routes), admit_(std::move(admit)), observer_(std::move(observer)), limits_(limits) {}
+Dispatcher::Dispatcher(const Routes& routes, Admit admit, Observer observer, RequestLimits limits,
+                       HostNames names)
+    : router_(routes),
+      admit_(std::move(admit)),
+      observer_(std::move(observer)),
+      limits_(limits),
+      names_(std::move(names)) {}
 
 std::variant<Dispatcher::Admission, Dispatcher::Refusal> Dispatcher::admit(
     const HttpRequest& head, const std::vector<std::string>& segments, const std::string& address,
@@ -86,6 +91,13 @@ std::variant<Dispatcher::Admission, Dispatcher::Refusal> Dispatcher::admit(
     return Refusal{std::move(response), "method", {}, nobody};
   }
   const Endpoint& endpoint = *match.endpoint;
+  if (endpoint.scope() != Scope::kNone && !names_.includes(head.header("host"))) {
+    return Refusal{error_response({ErrorCode::kPermission,
+                                   fmt::format("this server does not answer to the name {}",
+                                               header_safe(head.header("host"))),
+                                   "use localhost or an address, or add the name to server.hosts"}),
+                   "host", endpoint.pattern(), nobody};
+  }
   auto caller = admit_caller({head.header("authorization"), head.header("x-scope-orgid"), address},
                              endpoint.scope());
   if (!caller) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "server/api.h"
+#include "server/host_names.h"
 #include "server/memory_budget.h"
 #include "server/router.h"
 
@@ -51,7 +52,8 @@ struct RequestLimits {
 
 class Dispatcher {
  public:
-  Dispatcher(const Routes& routes, Admit admit, Observer observer, RequestLimits limits);
+  Dispatcher(const Routes& routes, Admit admit, Observer observer, RequestLimits limits,
+             HostNames names = {});
 
   // A request that may go on to its handler.
   struct Admission {
@@ -89,6 +91,7 @@ class Dispatcher {
   Admit admit_;
   Observer observer_;
   RequestLimits limits_;
+  HostNames names_;
 };
 
 // Undoes the coding ("gzip", "zstd", "identity" or empty), growing the lease before memory is

@@ -17,6 +17,7 @@
 #include "base/percent.h"
 #include "formats/common/compression.h"
 #include "formats/protobuf/wire.h"
+#include "server/connection_cap.h"
 #include "server/http_text.h"
 #include "server/request_id.h"
 
@@ -289,8 +290,10 @@ struct GrpcServer::Parts {
 
   Environment environment;
   Service service;
-  ListenAddress address;
+  // Hands connections to the server, and is stopped before it.
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> entrance;
   std::unique_ptr<grpc::Server> server;
+  std::unique_ptr<TcpAcceptor> acceptor;
 };
 
 GrpcServer::GrpcServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -308,16 +311,19 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcServerOptions& o
     // The library says nothing about files it cannot use; ours does.
     VESTA_TRY(TlsContext::open(options.tls));
   }
+  VESTA_ASSIGN(parts->acceptor,
+               TcpAcceptor::listen(options.address,
+                                   std::min(options.max_connections, grpc_connection_cap())));
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort(options.address.text(), credentials_of(options.tls), &port);
+  using Entrance = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+  parts->entrance = builder.experimental().AddExternalConnectionAcceptor(
+      Entrance::FROM_FD, credentials_of(options.tls));
   builder.RegisterCallbackGenericService(&parts->service);
   builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
   builder.SetMaxSendMessageSize(-1);
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
@@ -328,23 +334,31 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcServerOptions& o
   quota.Resize(budget.total());
   builder.SetResourceQuota(quota);
   parts->server = builder.BuildAndStart();
-  if (parts->server == nullptr || port == 0) {
-    return Error{ErrorCode::kIo,
-                 fmt::format("cannot listen on {} for gRPC", options.address.text()),
-                 "another program may listen there; choose another port, or 0 for a free one"};
+  if (parts->server == nullptr) {
+    return Error{ErrorCode::kIo, "the gRPC server does not start", "its library says why above"};
   }
   if (auto* health = parts->server->GetHealthCheckService()) health->SetServingStatus(true);
-  parts->address = options.address;
-  parts->address.port = static_cast<uint16_t>(port);
+  parts->acceptor->start(
+      [entrance = parts->entrance.get(), listener = parts->acceptor->listener()](int fd) {
+        grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+        connection.listener_fd = listener;
+        connection.fd = fd;
+        entrance->HandleNewConnection(&connection);
+      });
   return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(parts)));
 }
 
 const ListenAddress& GrpcServer::address() const {
-  return parts_->address;
+  return parts_->acceptor->address();
+}
+
+TcpAcceptor::Stats GrpcServer::connections() const {
+  return parts_->acceptor->stats();
 }
 
 void GrpcServer::stop(std::chrono::milliseconds grace) {
   if (parts_->server == nullptr) return;
+  parts_->acceptor->stop();
   parts_->server->Shutdown(std::chrono::system_clock::now() + grace);
   parts_->server.reset();
 }

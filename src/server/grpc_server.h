@@ -12,6 +12,7 @@
 #include "net/listen_address.h"
 #include "server/dispatcher.h"
 #include "server/memory_budget.h"
+#include "server/tcp_acceptor.h"
 #include "server/tls_context.h"
 #include "server/worker_pool.h"
 
@@ -21,6 +22,7 @@ struct GrpcServerOptions {
   ListenAddress address;
   TlsFiles tls;
   uint64_t max_message_bytes = uint64_t{64} << 20;  // as it comes
+  size_t max_connections = 16'384;  // fewer when the process may not open so many files
 };
 
 class GrpcServer {
@@ -34,6 +36,7 @@ class GrpcServer {
   GrpcServer& operator=(const GrpcServer&) = delete;
 
   const ListenAddress& address() const;
+  TcpAcceptor::Stats connections() const;
   // Takes no more calls, lets those in flight end for at most `grace`, then cancels them, and waits
   // for their handlers. REQUIRES: the pool still runs.
   void stop(std::chrono::milliseconds grace);

@@ -142,6 +142,22 @@ class GrpcServerTest : public ::testing::Test {
   std::unique_ptr<GrpcServer> server_;
 };
 
+TEST_F(GrpcServerTest, TakesNoMoreConnectionsThanItMay) {
+  options_.max_connections = 2;
+  start();
+  std::vector<testing::HttpClient> others;
+  for (int i = 0; i < 2; ++i) others.emplace_back(port());
+  ASSERT_TRUE(eventually([&] { return server_->connections().accepted == 2; }));
+  Client client(port());
+  EXPECT_EQ(client.call("/test.Service/Echo", "abc", {}, GRPC_COMPRESS_NONE, milliseconds(2'000))
+                .status.error_code(),
+            grpc::StatusCode::UNAVAILABLE);
+  EXPECT_GT(server_->connections().refused, 0u);
+  others.clear();
+  EXPECT_TRUE(
+      eventually([&] { return Client(port()).call("/test.Service/Echo", "").status.ok(); }));
+}
+
 TEST_F(GrpcServerTest, AnswersAnyMethodByItsPath) {
   start();
   Client client(port());

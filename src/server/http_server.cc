@@ -1,7 +1,6 @@
 #include "server/http_server.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
@@ -16,6 +15,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "server/connection_cap.h"
 #include "server/http_session.h"
 
 namespace vesta::server {
@@ -32,8 +32,6 @@ using Timer = net::basic_waitable_timer<std::chrono::steady_clock,
 
 constexpr int kBacklog = 4096;
 constexpr uint64_t kMaxRefusing = 1000;
-// Files that the rest of the process needs, whatever clients do.
-constexpr size_t kReservedFiles = 512;
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 
 // One thread, its event loop, and the connections that live on it.
@@ -52,20 +50,6 @@ struct Listener {
   const std::vector<std::string> only_paths;
 };
 
-// As many as the process may open, after it has asked for all that it may have.
-size_t connection_cap(size_t wanted) {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
-  if (limit.rlim_cur < limit.rlim_max) {
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-    ::getrlimit(RLIMIT_NOFILE, &limit);
-  }
-  const size_t files = limit.rlim_cur;
-  const size_t usable = files > 2 * kReservedFiles ? files - kReservedFiles : files / 2;
-  return std::min(wanted, usable);
-}
-
 std::string address_text(const net::ip::address& address) {
   if (address.is_v6() && address.to_v6().is_v4_mapped()) {
     return net::ip::make_address_v4(net::ip::v4_mapped, address.to_v6()).to_string();
@@ -81,7 +65,7 @@ struct HttpServer::Parts {
       : environment{dispatcher, worker_pool, budget, options.limits, options.path_prefix},
         pool(worker_pool),
         log(logger),
-        max_connections(connection_cap(options.limits.max_connections)),
+        max_connections(std::min(options.limits.max_connections, http_connection_cap())),
         tls_interval(options.tls.check_interval) {
     const size_t count = std::max<size_t>(1, options.io_threads);
     for (size_t i = 0; i < count; ++i) threads.push_back(std::make_unique<IoThread>());

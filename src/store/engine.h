@@ -28,6 +28,7 @@ struct TimeRange {
   int64_t end_ns = 0;  // not included
   bool contains(int64_t time_ns) const { return time_ns >= start_ns && time_ns < end_ns; }
   bool empty() const { return start_ns >= end_ns; }
+  friend bool operator==(const TimeRange&, const TimeRange&) = default;
 };
 inline constexpr TimeRange kAllTime{INT64_MIN, INT64_MAX};
 
@@ -214,6 +215,8 @@ class Engine {
   // some. Nothing that was deleted is seen after the return.
   virtual Result<uint64_t> remove(std::string_view tenant, const Selector& selector,
                                   TimeRange range) = 0;
+  // All that wrote something or have a policy, in order; also those that nobody asks for any more.
+  virtual std::vector<std::string> tenants() = 0;
   // Applies the policy now; it stays in force for later writes.
   virtual Status set_retention(std::string_view tenant, const RetentionPolicy& policy) = 0;
   virtual Status apply_retention(int64_t now_ns) = 0;

@@ -61,6 +61,11 @@ def resident_bytes(pid):
     raise AssertionError("no VmRSS")
 
 
+class ServerWithFewFiles(Server):
+    def command(self):
+        return ["prlimit", "--nofile=1400:1400", *super().command()]
+
+
 class BadRequests(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -187,7 +192,7 @@ class BadRequests(unittest.TestCase):
                     break
             for connection in sockets[:50]:
                 try:
-                    connection.sendall(b"POST /ingest?name=x HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nab")
+                    connection.sendall(b"POST /ingest?name=x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nab")
                 except OSError:
                     pass  # it was turned away, which is fine
             self.assertGreater(len(sockets), 400)
@@ -206,6 +211,41 @@ class BadRequests(unittest.TestCase):
         finally:
             for connection in sockets:
                 connection.close()
+
+    def test_more_grpc_connections_than_the_process_may_have_files(self):
+        """They are turned away before the store lacks files, and taken again when others are gone."""
+        hello = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"  # no settings to change
+
+        def greet():
+            connection = socket.create_connection(("127.0.0.1", server.grpc_port), timeout=10)
+            try:
+                connection.sendall(hello)
+                if connection.recv(9)[3:4] == b"\4":
+                    return connection
+            except OSError:
+                pass
+            connection.close()
+            return None
+
+        self.assertGreater(_descriptors(), 1000)
+        with ServerWithFewFiles() as server:
+            taken = [connection for connection in (greet() for _ in range(800)) if connection]
+            try:
+                self.assertTrue(100 < len(taken) < 800, len(taken))
+                status, _, body = server.request("/api/v1/profiles?service_name=few", pprof())
+                self.assertEqual(status, 200, body)
+                metrics = server.request("/metrics")[2].decode()
+                self.assertIn(f"vesta_grpc_connections_accepted_total {len(taken)}", metrics)
+                self.assertIn(f"vesta_grpc_connections_refused_total {800 - len(taken)}", metrics)
+                self.assertIsNone(greet())
+            finally:
+                for connection in taken:
+                    connection.close()
+            deadline = time.monotonic() + 60
+            while not (connection := greet()):
+                self.assertLess(time.monotonic(), deadline, "gRPC takes no connections any more")
+                time.sleep(0.2)
+            connection.close()
 
     def test_garbage_on_the_wire(self):
         for text in (b"\x00" * 4096, b"GET / HTTP/9.9\r\n\r\n", b"GET " + b"/a" * 100_000 + b" HTTP/1.1\r\n\r\n",

@@ -33,7 +33,6 @@ namespace {
 
 constexpr auto kTokenCheck = std::chrono::seconds(1);
 constexpr auto kRetentionInterval = std::chrono::minutes(5);
-constexpr size_t kMaxTenantsSeen = 100'000;
 
 // What the port of OTLP/HTTP serves: nothing that reads.
 const std::vector<std::string>& otlp_paths() {
@@ -99,6 +98,7 @@ struct ServerApp::Running {
     std::optional<ListenAddress> otlp_http;
   } listening;
   bool tokens_required = false;
+  bool is_open_here = false;  // to everybody on this machine, and to nobody else
   std::atomic<bool> ready = false;
 
   // In the order in which they need each other; stop() takes them down.
@@ -120,7 +120,6 @@ struct ServerApp::Running {
   std::mutex maintenance_lock;
   std::condition_variable maintenance_wake;
   bool stopping = false;                 // guarded by maintenance_lock
-  std::set<std::string> tenants;         // guarded by maintenance_lock: seen so far
   std::set<std::string> with_retention;  // of the maintenance thread
   std::thread maintenance;
 };
@@ -185,6 +184,7 @@ Status ServerApp::Running::open_access() {
   }
   tokens_required =
       config.tokens == TokenPolicy::kRequired || (config.tokens == TokenPolicy::kAuto && wide);
+  is_open_here = !tokens_required && !wide;
   if (tokens_required && tokens->empty()) {
     return Error{ErrorCode::kUsage,
                  wide ? "the server would listen beyond this machine, but there is no token yet"
@@ -219,8 +219,6 @@ Status ServerApp::Running::open_store() {
   shelf.limits = config.files;
   shelf.tenant_limits = [this](std::string_view tenant) { return ingest->limits(tenant); };
   files = std::make_unique<FileShelf>(std::move(shelf));
-  tenants.insert("anonymous");
-  for (const TokenInfo& token : tokens->list()) tenants.insert(token.tenant);
   apply_retention();
   return {};
 }
@@ -254,8 +252,11 @@ void ServerApp::Running::add_routes() {
   OpsParts ops;
   ops.is_ready = [this] { return ready.load(); };
   ops.metrics_text = [this] {
-    return metrics_text({&requests, engine.get(), &ingest->counters(), http.get(), pool.get(),
-                         memory.get(), audit.get(), parts.version});
+    // The first requests come before both are there.
+    const bool all = ready;
+    return metrics_text({&requests, engine.get(), &ingest->counters(), all ? http.get() : nullptr,
+                         all ? grpc.get() : nullptr, pool.get(), memory.get(), audit.get(),
+                         parts.version});
   };
   ops.metrics_scope = tokens_required ? Scope::kAdmin : Scope::kNone;
   ops.cpu_profile = parts.cpu_profile;
@@ -271,7 +272,8 @@ Status ServerApp::Running::listen() {
       [this](const Credentials& credentials, Scope scope) {
         return access->admit(credentials, scope);
       },
-      [this](const RequestRecord& record) { observe(record); }, request_limits(config));
+      [this](const RequestRecord& record) { observe(record); }, request_limits(config),
+      is_open_here ? HostNames(config.hosts) : HostNames());
   pool = std::make_unique<WorkerPool>(WorkerPool::Options());
   HttpServerOptions options;
   options.limits = config.http_limits;
@@ -289,6 +291,7 @@ Status ServerApp::Running::listen() {
     GrpcServerOptions grpc_options;
     grpc_options.address = *listening.grpc;
     grpc_options.tls = config.tls;
+    grpc_options.max_connections = config.http_limits.max_connections;
     grpc_options.max_message_bytes =
         std::min<uint64_t>(dispatcher->limits().max_bytes, uint64_t{INT32_MAX});
     VESTA_ASSIGN(grpc, GrpcServer::start(grpc_options, *dispatcher, *pool, *memory, log));
@@ -300,18 +303,16 @@ Status ServerApp::Running::listen() {
 void ServerApp::Running::observe(const RequestRecord& record) {
   requests.observe(record);
   if (audit != nullptr) audit->note(record);
-  if (record.caller == nullptr || record.scope == Scope::kNone || record.status >= 400) return;
-  const std::lock_guard guard(maintenance_lock);
-  if (tenants.size() < kMaxTenantsSeen) tenants.insert(record.caller->tenant);
 }
 
+// A store keeps the policies that it was given. What an earlier configuration said must not stay in
+// force for a tenant that nobody uses any more: the size that is kept is that of the whole store.
 void ServerApp::Running::apply_retention() {
-  std::set<std::string> all;
-  {
-    const std::lock_guard guard(maintenance_lock);
-    all = tenants;
-  }
-  for (const std::string& tenant : all) {
+  std::vector<std::string> tenants = engine->tenants();
+  // From their first profile on.
+  tenants.emplace_back("anonymous");
+  for (const TokenInfo& token : tokens->list()) tenants.push_back(token.tenant);
+  for (const std::string& tenant : tenants) {
     if (!with_retention.insert(tenant).second) continue;
     if (const Status status = engine->set_retention(tenant, config.retention); !status.ok()) {
       log.warn("cannot set how long profiles are kept", {{"problem", status.error().message}});

@@ -11,6 +11,7 @@
 #include "server/testing/http_client.h"
 #include "server/testing/temporary_folder.h"
 #include "store/memory/memory_engine.h"
+#include "store/testing/stored_profiles.h"
 
 namespace vesta::server {
 namespace {
@@ -103,6 +104,44 @@ TEST_F(ServerAppTest, ThePortOfOtlpReadsNothing) {
                          "Content-Type: application/x-protobuf\r\n", "")
                 ->status,
             404);
+}
+
+TEST_F(ServerAppTest, RetentionHoldsForTenantsThatNobodyUsesAnyMore) {
+  Engine* engine = nullptr;
+  parts_.open_engine = [&](const ServerConfig&) -> Result<std::unique_ptr<Engine>> {
+    auto memory = make_memory_engine();
+    engine = memory.get();
+    const auto batch = test::batch_of({{.labels = {{"service_name", "old"}},
+                                        .time_ns = unix_now_ns() - 2 * test::kHourNs,
+                                        .samples = {{"work", 5}}}});
+    VESTA_TRY(memory->write("gone", batch, {}));
+    return Result<std::unique_ptr<Engine>>(std::move(memory));
+  };
+  config_.retention.rules = {{"", test::kHourNs}};
+  start();
+  EXPECT_EQ(engine->tenant_stats("gone").oldest_ns, 0);
+}
+
+TEST_F(ServerAppTest, AnswersToItsOwnNamesWhereItAsksForNoToken) {
+  config_.hosts = {"profiles.example"};
+  const auto status = [this](const std::string& path, const std::string& host) {
+    HttpClient client = connect();
+    client.send("GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+    return client.read_reply().value_or(Reply()).status;
+  };
+  start();
+  EXPECT_EQ(status("/api/v1/types", "localhost:4040"), 200);
+  EXPECT_EQ(status("/api/v1/types", "127.0.0.1"), 200);
+  EXPECT_EQ(status("/api/v1/types", "profiles.example"), 200);
+  EXPECT_EQ(status("/api/v1/types", "evil.example:4040"), 403);
+  EXPECT_EQ(status("/healthz", "evil.example:4040"), 200);
+  // Tokens are better than names.
+  app_.reset();
+  config_.tokens = TokenPolicy::kRequired;
+  const std::string token = create_token("a", Scope::kRead);
+  start();
+  EXPECT_EQ(status("/api/v1/types", "evil.example"), 401);
+  EXPECT_EQ(status("/api/v1/types", "vesta.example\r\n" + token.substr(0, token.size() - 2)), 200);
 }
 
 TEST_F(ServerAppTest, RefusesToListenWideWithoutTokens) {

@@ -77,6 +77,15 @@ void write_http(PrometheusText& text, const HttpServerStats& stats) {
            as_number(stats.tls_reload_failures));
 }
 
+void write_grpc(PrometheusText& text, const TcpAcceptor::Stats& stats) {
+  text.one("vesta_grpc_connections", "gauge", "Open connections, some seconds ago.",
+           as_number(stats.connections));
+  text.one("vesta_grpc_connections_accepted_total", "counter", "Connections that were taken.",
+           as_number(stats.accepted));
+  text.one("vesta_grpc_connections_refused_total", "counter", "Connections over the cap.",
+           as_number(stats.refused));
+}
+
 }  // namespace
 
 std::string metrics_text(const MetricSources& sources) {
@@ -86,6 +95,7 @@ std::string metrics_text(const MetricSources& sources) {
   write_process_metrics(text);
   sources.requests->write(text);
   if (sources.http != nullptr) write_http(text, sources.http->stats());
+  if (sources.grpc != nullptr) write_grpc(text, sources.grpc->connections());
   text.one("vesta_workers_queued", "gauge", "Requests that wait for a thread.",
            as_number(sources.pool->queued()));
   text.one("vesta_workers_running", "gauge", "Requests that are being worked on.",

@@ -5,6 +5,7 @@
 
 #include "ingest/counters.h"
 #include "server/access/audit_log.h"
+#include "server/grpc_server.h"
 #include "server/http_server.h"
 #include "server/memory_budget.h"
 #include "server/ops/request_metrics.h"
@@ -18,6 +19,7 @@ struct MetricSources {
   Engine* engine = nullptr;
   const IngestCounters* ingest = nullptr;
   const HttpServer* http = nullptr;  // null when it is off
+  const GrpcServer* grpc = nullptr;  // likewise
   const WorkerPool* pool = nullptr;
   const MemoryBudget* memory = nullptr;
   const AuditLog* audit = nullptr;  // null when it is off

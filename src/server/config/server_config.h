@@ -31,7 +31,10 @@ struct ServerConfig {
   std::string otlp_http = "127.0.0.1:4318";
   std::string data = "vesta-data";
   std::string path_prefix;  // in front of all paths: "/vesta"; empty = none
-  std::string backups;      // where `vesta backup` may put copies; empty = it may not
+  // Names by which browsers may reach a server that asks for no token and listens on this machine
+  // alone, besides localhost and addresses.
+  std::vector<std::string> hosts;
+  std::string backups;  // where `vesta backup` may put copies; empty = it may not
 
   TlsFiles tls;
   TokenPolicy tokens = TokenPolicy::kAuto;

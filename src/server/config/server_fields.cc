@@ -188,6 +188,7 @@ config::Fields server_fields(ServerConfig& c) {
       field("server.otlp_http", Listen(), c.otlp_http),
       field("server.data", Text(), c.data),
       field("server.path_prefix", PathPrefix(), c.path_prefix),
+      field("server.hosts", config::ListOf<Text>{{false}}, c.hosts),
       field("server.backups", Text(), c.backups),
       field("server.max_connections", Count(), h.max_connections),
       field("server.keep_timestamps", Switch(), c.keep_timestamps),

@@ -182,6 +182,13 @@ class MemoryEngine final : public Engine {
     return touched;
   }
 
+  std::vector<std::string> tenants() override {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> names;
+    for (const auto& [name, tenant] : tenants_) names.push_back(name);
+    return names;
+  }
+
   Status set_retention(std::string_view tenant, const RetentionPolicy& policy) override {
     const std::lock_guard lock(mutex_);
     Tenant& to = tenant_named(tenant);

@@ -108,6 +108,12 @@ class RocksdbEngine final : public Engine {
     return rocks::remove(store_, tenant, selector, range);
   }
 
+  std::vector<std::string> tenants() override {
+    std::vector<std::string> names;
+    for (const Tenant* tenant : store_.tenants.all()) names.push_back(tenant->name);
+    return names;
+  }
+
   Status set_retention(std::string_view name, const RetentionPolicy& policy) override {
     Tenant& tenant = store_.tenants.find_or_add(name);
     rocksdb::WriteBatch batch;

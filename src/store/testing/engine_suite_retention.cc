@@ -31,6 +31,15 @@ RetentionRule keep_from(std::string service, int64_t from_ns, int64_t now_ns) {
   return {std::move(service), now_ns - from_ns};
 }
 
+TEST_P(EngineSuite, ListsTenantsThatHaveAnything) {
+  EXPECT_THAT(engine().tenants(), IsEmpty());
+  write(batch_of({of("web", kStartNs)}), "beta");
+  write(batch_of({of("web", kStartNs)}), "alpha");
+  ASSERT_TRUE(engine().set_retention("gamma", {}));
+  select(request(), "nobody");
+  whenever([&] { EXPECT_THAT(engine().tenants(), ElementsAre("alpha", "beta", "gamma")); });
+}
+
 TEST_P(EngineSuite, DeletesMatchingSeriesInARange) {
   for (int64_t hour = 0; hour < 30; ++hour) {
     write({of("web", kStartNs + hour * kHourNs, 1, "a"),

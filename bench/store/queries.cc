@@ -4,6 +4,7 @@
 
 #include "query/function_table.h"
 #include "query/prune.h"
+#include "query/service_overview.h"
 
 namespace vesta::bench {
 namespace {
@@ -56,6 +57,14 @@ Result<double> run_query(Engine& engine, const std::string& name, const QuerySco
     for (const TotalsSeries& series : answer)
       for (const TotalsPoint& point : series.points) sum += static_cast<double>(point.value);
     return sum;
+  }
+  if (name == "overview-24h") {
+    ServiceOverviewRequest overview;
+    overview.range = request.range;
+    overview.points = 60;
+    overview.budget = request.budget;
+    VESTA_ASSIGN(const ServiceOverview answer, service_overview(engine, scope.tenant, overview));
+    return static_cast<double>(answer.types.at(0).rows.size());
   }
   if (name == "series-1h") {
     VESTA_ASSIGN(const auto pods,

@@ -16,8 +16,8 @@ struct QueryScope {
 };
 
 // `series-1h`, `half-24h` (of the pods of a service), `service-24h`, `service-all`,
-// `fleet-top50-24h`, `totals-24h`, `values`. All ranges end where the data does, give or take a
-// minute, so that they are aligned to nothing. Returns the total of the answer.
+// `fleet-top50-24h`, `totals-24h`, `overview-24h`, `values`. All ranges end where the data does,
+// give or take a minute, so that they are aligned to nothing. Returns the total of the answer.
 Result<double> run_query(Engine& engine, const std::string& name, const QueryScope& scope);
 
 }  // namespace vesta::bench

@@ -101,6 +101,7 @@ def measure_day(work, services, hours):
             ("service-24h", f"flame graph, one service, {PODS} pods, {hours} h", "≤ 20 warm, ≤ 100 cold" if whole_day else ""),
             ("half-24h", f"flame graph, half of its pods, {hours} h", ""),
             ("totals-24h", f"totals by minute, one service, {hours} h", ""),
+            ("overview-24h", f"first page: all services, {hours} h in 60 steps", ""),
             ("fleet-top50-24h", f"top 50 functions of all services, {hours} h", "≤ 400 warm" if whole_day else ""),
             ("values", "values of a label of one service", "≤ 1")):
         figures = ask(directory, name, services, intervals)

@@ -113,18 +113,26 @@ enum class Level : uint8_t {
   kServiceHour = 3,
   kSeriesDay = 4,
   kServiceDay = 5,
+  // Of totals (stored_totals.h); the others have stacks.
+  kSeriesHourTotals = 6,
+  kSeriesDayTotals = 7,
 };
+inline constexpr std::array kLevelsByDay = {Level::kServiceTenMinutes, Level::kSeriesHour,
+                                            Level::kServiceHour, Level::kSeriesHourTotals};
 inline constexpr bool is_of_service(Level level) {
-  return level != Level::kSeriesHour && level != Level::kSeriesDay;
+  return level == Level::kServiceTenMinutes || level == Level::kServiceHour ||
+         level == Level::kServiceDay;
 }
 inline constexpr int64_t width_ns(Level level) {
   if (level == Level::kServiceTenMinutes) return kTenMinutesNs;
-  return level == Level::kSeriesHour || level == Level::kServiceHour ? kHourNs : kDayNs;
+  return level == Level::kSeriesDay || level == Level::kServiceDay ||
+                 level == Level::kSeriesDayTotals
+             ? kDayNs
+             : kHourNs;
 }
 inline constexpr Bucket group_of(Level level, Bucket bucket) {
-  if (level == Level::kServiceTenMinutes) return coarser(bucket, 144);
-  return level == Level::kSeriesHour || level == Level::kServiceHour ? coarser(bucket, 24)
-                                                                     : coarser(bucket, 32);
+  const int64_t width = width_ns(level);
+  return coarser(bucket, width == kDayNs ? 32 : kDayNs / width);
 }
 
 struct RollupOwner {

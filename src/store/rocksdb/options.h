@@ -34,7 +34,7 @@ struct RocksdbOptions {
   bool background = true;
   std::chrono::milliseconds background_interval{1000};
 
-  uint64_t dictionary_bytes = uint64_t{448} << 20;  // of trees and hashes in memory
+  uint64_t dictionary_bytes = uint64_t{400} << 20;  // of trees and hashes in memory
   uint64_t block_cache_bytes = uint64_t{64} << 20;
   uint64_t memtable_bytes = uint64_t{64} << 20;
 

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
-#include "profile/carried_rounding.h"
 #include "store/rocksdb/query_scope.h"
 #include "store/rocksdb/reader.h"
 
@@ -18,124 +16,7 @@ ScopeOptions without_rollups(bool dictionaries) {
   return options;
 }
 
-// All series of a scope in the order of their labels.
-std::vector<std::pair<const ScopeService*, const ScopeSeries*>> by_labels(const QueryScope& scope) {
-  std::vector<std::pair<const ScopeService*, const ScopeSeries*>> out;
-  for (const ScopeService& service : scope.services)
-    for (const ScopeSeries& series : service.series) out.emplace_back(&service, &series);
-  std::ranges::sort(out, {},
-                    [](const auto& entry) -> const Labels& { return entry.second->labels; });
-  return out;
-}
-
-// What a request counts of a profile, from the record that it needs: its total, or its rows.
-class ProfileTotal {
- public:
-  ProfileTotal(const Database& database, const TotalsRequest& request)
-      : database_(database), request_(request) {}
-
-  // What follows is of this service.
-  void begin(const ScopeService& service) {
-    if (request_.counts_all() || service_ == &service) return;
-    service_ = &service;
-    test_.emplace(request_.samples, service.dictionary);
-    if (!request_.stacks) return;
-    const auto [counted, is_new] = counted_.try_emplace(&service);
-    if (is_new) counted->second = request_.stacks(service.dictionary.tree);
-    stacks_ = &counted->second;
-  }
-
-  Result<int64_t> operator()(const ProfileKey& key, std::string_view value) {
-    if (request_.counts_all()) {
-      StoredTotal total;
-      if (!total.parse(value)) return damaged_record(database_, key);
-      return total.value;
-    }
-    if (!record_.parse(value) ||
-        !record_.read_rows(service_->dictionary.tree.stack_count(), key.time_ns, rows_)) {
-      return damaged_record(database_, key);
-    }
-    int64_t sum = 0;
-    for (const Row& row : rows_)
-      if (counts(row.key)) sum = saturating_add(sum, row.value);
-    return sum;
-  }
-
- private:
-  bool counts(const RowKey& row) {
-    if (stacks_ != nullptr && (row.stack >= stacks_->size() || (*stacks_)[row.stack] == 0))
-      return false;
-    return request_.samples.empty() || test_->passes(row);
-  }
-
-  const Database& database_;
-  const TotalsRequest& request_;
-  const ScopeService* service_ = nullptr;
-  std::optional<SampleTest> test_;
-  std::map<const ScopeService*, std::vector<uint8_t>> counted_;
-  const std::vector<uint8_t>* stacks_ = nullptr;
-  RecordView record_;
-  std::vector<Row> rows_;
-};
-
 }  // namespace
-
-Result<std::vector<TotalsSeries>> totals(Store& store, std::string_view tenant,
-                                         const TotalsRequest& request) {
-  if (request.step_ns <= 0) {
-    return Error{ErrorCode::kUsage, "the step of a time series must be longer than nothing",
-                 "give it in nanoseconds, as in 15000000000 for 15 s"};
-  }
-  QueryCost cost(request.budget);
-  VESTA_ASSIGN(const QueryScope scope,
-               QueryScope::open(store, tenant, request.type, request.selector, request.range,
-                                without_rollups(!request.counts_all())));
-  std::map<Labels, std::map<uint64_t, TotalsPoint>> groups;  // by number of the bucket
-  const bool instant = request.type.temporality() == Temporality::kInstant;
-  const auto start = static_cast<uint64_t>(request.range.start_ns);
-  const auto step = static_cast<uint64_t>(request.step_ns);
-  if (!scope.services.empty()) {
-    Cursor cursor(*scope.view, request.counts_all() ? Family::kTotals : Family::kRaw);
-    ProfileTotal total_of(*store.database, request);
-    std::map<uint64_t, TotalsPoint> buckets;  // of one series
-    for (const auto& [service, series] : by_labels(scope)) {
-      buckets.clear();
-      total_of.begin(*service);
-      for (const Piece& piece : series->pieces) {
-        VESTA_TRY(for_each_profile(
-            cursor, scope.tenant, piece, cost,
-            [&](const ProfileKey& key, std::string_view value) -> Status {
-              VESTA_ASSIGN(const int64_t total, total_of(key, value));
-              // The range may be wider than 63 bits.
-              TotalsPoint& point = buckets[(static_cast<uint64_t>(key.time_ns) - start) / step];
-              point.sum = saturating_add(point.sum, total);
-              ++point.profiles;
-              return {};
-            }));
-      }
-      if (buckets.empty()) continue;
-      auto& group = groups[group_of(series->labels, request.group_by)];
-      for (const auto& [number, part] : buckets) {
-        const auto [at, is_new] = group.try_emplace(number);
-        if (is_new) VESTA_TRY(cost.add(sizeof(TotalsPoint)));
-        TotalsPoint& point = at->second;
-        point.time_ns = static_cast<int64_t>(start + number * step);
-        const int64_t value =
-            instant ? CarriedDivision(static_cast<int64_t>(part.profiles))(part.sum) : part.sum;
-        point.value = saturating_add(point.value, value);
-        point.sum = saturating_add(point.sum, part.sum);
-        point.profiles += part.profiles;
-      }
-    }
-  }
-  VESTA_TRY(cost.add(0));
-  std::vector<TotalsSeries> answer;
-  for (const auto& [labels, points] : groups) {
-    TotalsSeries& series = answer.emplace_back(TotalsSeries{labels, {}});
-    for (const auto& [number, point] : points) series.points.push_back(point);
-  }
-  return answer;
-}
 
 Result<std::vector<ProfilePoint>> points(Store& store, std::string_view tenant,
                                          const PointsRequest& request) {

@@ -50,7 +50,8 @@ Result<QueryScope> QueryScope::open(Store& store, std::string_view tenant_name,
       matched.service = service;
       matched.series.emplace_back(index.labels(number), number);
     }
-    const PlanInput input{index, rollups, range, options.rollups && store.options.use_rollups};
+    const PlanInput input{index, rollups, range, options.rollups && store.options.use_rollups,
+                          options.totals};
     for (auto& [key, matched] : services) {
       std::ranges::sort(matched.series);
       ScopeService& service = scope.services.emplace_back();
@@ -58,8 +59,8 @@ Result<QueryScope> QueryScope::open(Store& store, std::string_view tenant_name,
       service.partition = key.second;
       const SeriesSet& all = index.of_service(key.second, scope.type);
       const Labels group = group_of(matched.series[0].first, options.group_by);
-      service.is_whole = options.rollups && type.temporality() == Temporality::kCumulative &&
-                         all.isSubset(matching) &&
+      service.is_whole = options.rollups && !options.totals &&
+                         type.temporality() == Temporality::kCumulative && all.isSubset(matching) &&
                          std::ranges::all_of(matched.series, [&](const auto& series) {
                            return group_of(series.first, options.group_by) == group;
                          });
@@ -87,6 +88,15 @@ Result<QueryScope> QueryScope::open(Store& store, std::string_view tenant_name,
     store.dictionaries.shrink();
   }
   return scope;
+}
+
+std::vector<std::pair<const ScopeService*, const ScopeSeries*>> by_labels(const QueryScope& scope) {
+  std::vector<std::pair<const ScopeService*, const ScopeSeries*>> out;
+  for (const ScopeService& service : scope.services)
+    for (const ScopeSeries& series : service.series) out.emplace_back(&service, &series);
+  std::ranges::sort(out, {},
+                    [](const auto& entry) -> const Labels& { return entry.second->labels; });
+  return out;
 }
 
 Labels group_of(const Labels& labels, const std::vector<std::string>& names) {

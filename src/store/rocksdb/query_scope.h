@@ -9,8 +9,10 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
+#include "base/table_hash.h"
 #include "store/query_cost.h"
 #include "store/rocksdb/record.h"
 #include "store/rocksdb/rollup_planner.h"
@@ -37,6 +39,7 @@ struct ScopeService {
 struct ScopeOptions {
   bool dictionaries = true;
   bool rollups = true;
+  bool totals = false;                // pieces are of totals, each series by itself
   std::vector<std::string> group_by;  // series of one service may be read together if they share it
 };
 
@@ -51,6 +54,9 @@ struct QueryScope {
                                  const Selector& selector, TimeRange range,
                                  const ScopeOptions& options);
 };
+
+// All series of a scope in the order of their labels.
+std::vector<std::pair<const ScopeService*, const ScopeSeries*>> by_labels(const QueryScope& scope);
 
 // The labels of a group; `names` in any order, empty values left out.
 Labels group_of(const Labels& labels, const std::vector<std::string>& names);
@@ -67,7 +73,7 @@ class ProfileIds {
   bool contains(const ProfileKey& key) const { return empty() || ids_.contains(profile_id(key)); }
 
  private:
-  std::unordered_set<std::string> ids_;
+  std::unordered_set<std::string, TableKeyHash> ids_;
   std::unordered_set<SeriesNumber> series_;
 };
 

@@ -177,8 +177,7 @@ class Removal {
         }
       }
       if (kept_in_day.empty()) {
-        for (const Level level :
-             {Level::kServiceTenMinutes, Level::kSeriesHour, Level::kServiceHour}) {
+        for (const Level level : kLevelsByDay) {
           const auto prefix = [&](Day group) {
             return Key().u32(tenant_.id).u8(static_cast<uint8_t>(level)).u32(group);
           };
@@ -198,7 +197,10 @@ class Removal {
         for (const SeriesNumber number : removed->second) {
           const Service service = service_of(number);
           const RollupOwner owner{service.first, service.second};
-          if (!kept_series.contains(number)) delete_rollup(Level::kSeriesDay, {number, 0}, day);
+          if (!kept_series.contains(number)) {
+            delete_rollup(Level::kSeriesDay, {number, 0}, day);
+            delete_rollup(Level::kSeriesDayTotals, {number, 0}, day);
+          }
           if (kept_in_day.contains(service)) {
             marks.push_back({hour, number, service.first, service.second});
           } else {
@@ -206,6 +208,7 @@ class Removal {
           }
           if (kept_in_day.empty()) continue;
           delete_rollup(Level::kSeriesHour, {number, 0}, hour);
+          delete_rollup(Level::kSeriesHourTotals, {number, 0}, hour);
           if (kept[hour].contains(service)) continue;
           delete_rollup(Level::kServiceHour, owner, hour);
           const Bucket part = bucket_of(bucket_start_ns(hour, kHourNs), kTenMinutesNs);
@@ -297,7 +300,7 @@ void add_sizes(Database& db, Tenant& tenant, std::map<Hour, uint64_t>& by_hour, 
     return Key().u32(tenant.id).u8(static_cast<uint8_t>(level));
   };
   for (const auto& [day, set] : tenant.index.days()) {
-    for (const Level level : {Level::kServiceTenMinutes, Level::kSeriesHour, Level::kServiceHour}) {
+    for (const Level level : kLevelsByDay) {
       rest += size(Family::kRollup, level_key(level).u32(day), level_key(level).u32(day + 1));
     }
   }

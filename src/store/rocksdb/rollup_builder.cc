@@ -10,6 +10,7 @@
 
 #include "store/rocksdb/accumulator.h"
 #include "store/rocksdb/query_scope.h"
+#include "store/rocksdb/stored_totals.h"
 
 namespace vesta::rocks {
 namespace {
@@ -31,6 +32,7 @@ class RollupWriter {
         tenant_(tenant),
         view_(*store.database),
         raw_(view_, Family::kRaw, false),
+        totals_(view_, Family::kTotals, false),
         rollup_(view_, Family::kRollup, false),
         cost_(QueryBudget{}) {}
 
@@ -58,6 +60,7 @@ class RollupWriter {
                                    return {};
                                  }));
       VESTA_TRY(put(Level::kSeriesHour, {number, 0}, hour, one_));
+      VESTA_TRY(roll_hour_totals(piece));
     }
     if (!cumulative) return {};
     all_.clear();
@@ -76,7 +79,8 @@ class RollupWriter {
   Status roll_series_day(Day day, Service service, SeriesNumber series,
                          const std::vector<Hour>& hours) {
     prepare(service);
-    return roll_day(Level::kSeriesHour, Level::kSeriesDay, {series, 0}, day, hours);
+    VESTA_TRY(roll_day(Level::kSeriesHour, Level::kSeriesDay, {series, 0}, day, hours));
+    return roll_day_totals(day, series, hours);
   }
   Status roll_service_day(Day day, Service service, const std::vector<Hour>& hours) {
     if (!prepare(service)) return {};
@@ -84,28 +88,67 @@ class RollupWriter {
                     hours);
   }
 
+  // Of an hour that the series has no profiles in any more.
+  Status remove_series_hour(SeriesNumber series, Hour hour) {
+    VESTA_TRY(remove(Level::kSeriesHour, {series, 0}, hour));
+    return remove(Level::kSeriesHourTotals, {series, 0}, hour);
+  }
+
+  Status finish() { return flush_if(1); }
+
+ private:
   Status remove(Level level, RollupOwner owner, Bucket bucket) {
     batch_.Delete(store_.database->family(Family::kRollup),
                   slice(rollup_key(tenant_.id, level, owner, bucket).view()));
     return flush_if(kBatchBytes);
   }
 
-  Status finish() { return flush_if(1); }
+  Status roll_hour_totals(const Piece& piece) {
+    timed_.clear();
+    VESTA_TRY(for_each_profile(totals_, tenant_.id, piece, cost_,
+                               [&](const ProfileKey& key, std::string_view value) -> Status {
+                                 StoredTotal total;
+                                 if (!total.parse(value))
+                                   return damaged_record(*store_.database, key);
+                                 timed_.push_back({key.time_ns, total.value});
+                                 return {};
+                               }));
+    if (timed_.empty()) return remove(Level::kSeriesHourTotals, {piece.series, 0}, piece.bucket);
+    return put(Level::kSeriesHourTotals, {piece.series, 0}, piece.bucket,
+               encode_hour_totals(piece.bucket, timed_));
+  }
+  Status roll_day_totals(Day day, SeriesNumber series, const std::vector<Hour>& hours) {
+    sums_.clear();
+    HourTotals totals;
+    for (const Hour hour : hours) {
+      VESTA_ASSIGN(const bool found, find(Level::kSeriesHourTotals, {series, 0}, hour));
+      if (!found) continue;  // as below
+      if (!totals.parse(rollup_.value(), hour))
+        return damaged_record(*store_.database, {tenant_.id, hour, series, 0, 0});
+      sums_.push_back({hour, totals.sum()});
+    }
+    if (sums_.empty()) return remove(Level::kSeriesDayTotals, {series, 0}, day);
+    return put(Level::kSeriesDayTotals, {series, 0}, day, encode_day_totals(day, sums_));
+  }
 
- private:
   Status roll_day(Level from, Level to, RollupOwner owner, Day day,
                   const std::vector<Hour>& hours) {
     one_.clear();
     for (const Hour hour : hours) {
-      const Key key = rollup_key(tenant_.id, from, owner, hour);
-      rollup_.seek(key.view());
-      VESTA_TRY(rollup_.status());
+      VESTA_ASSIGN(const bool found, find(from, owner, hour));
       // One that is not there belongs to an hour with a mark, which will be done again.
-      if (!rollup_.valid() || rollup_.key() != key.view()) continue;
+      if (!found) continue;
       if (!record_.parse(rollup_.value()) || !one_.add(record_, 0))
         return damaged_record(*store_.database, {tenant_.id, hour, owner.first, 0, 0});
     }
     return put(to, owner, day, one_);
+  }
+
+  Result<bool> find(Level level, RollupOwner owner, Bucket bucket) {
+    const Key key = rollup_key(tenant_.id, level, owner, bucket);
+    rollup_.seek(key.view());
+    VESTA_TRY(rollup_.status());
+    return rollup_.valid() && rollup_.key() == key.view();
   }
 
   // Room for all stacks there are; says whether sums over series make sense.
@@ -123,9 +166,11 @@ class RollupWriter {
 
   Status put(Level level, RollupOwner owner, Bucket bucket, const Accumulator& sum) {
     if (sum.header.profiles == 0) return remove(level, owner, bucket);
+    return put(level, owner, bucket, encode_rollup(sum.header.rollup(), sum.weights));
+  }
+  Status put(Level level, RollupOwner owner, Bucket bucket, const std::string& value) {
     batch_.Put(store_.database->family(Family::kRollup),
-               slice(rollup_key(tenant_.id, level, owner, bucket).view()),
-               encode_rollup(sum.header.rollup(), sum.weights));
+               slice(rollup_key(tenant_.id, level, owner, bucket).view()), value);
     return flush_if(kBatchBytes);
   }
 
@@ -140,6 +185,7 @@ class RollupWriter {
   Tenant& tenant_;
   ReadView view_;
   Cursor raw_;
+  Cursor totals_;
   Cursor rollup_;
   QueryCost cost_;
   RecordView record_;
@@ -148,6 +194,8 @@ class RollupWriter {
   Accumulator one_;
   Accumulator all_;
   std::array<Accumulator, 6> parts_;
+  std::vector<TimedTotal> timed_;
+  std::vector<HourSum> sums_;
   rocksdb::WriteBatch batch_;
 };
 
@@ -338,7 +386,7 @@ Status RollupBuilder::roll_marked(Tenant& tenant, const std::function<bool()>& s
       services.insert(service);
       const auto in_hour = content.hours.find(touch.hour);
       if (in_hour == content.hours.end() || !in_hour->second.contains(touch.series))
-        VESTA_TRY(writer->remove(Level::kSeriesHour, {touch.series, 0}, touch.hour));
+        VESTA_TRY(writer->remove_series_hour(touch.series, touch.hour));
     }
     for (const auto& [hour, of_hour] : hours) {
       const auto in_hour = content.hours.find(hour);

@@ -6,21 +6,18 @@
 namespace vesta::rocks {
 namespace {
 
-TimeRange bucket_range(Bucket bucket, int64_t width) {
-  return {bucket_start_ns(bucket, width), bucket_end_ns(bucket, width)};
-}
 bool holds(TimeRange outer, TimeRange inner) {
   return inner.start_ns >= outer.start_ns && inner.end_ns <= outer.end_ns;
-}
-TimeRange overlap(TimeRange a, TimeRange b) {
-  return {std::max(a.start_ns, b.start_ns), std::min(a.end_ns, b.end_ns)};
 }
 
 Piece raw_piece(Hour hour, SeriesNumber series, TimeRange range) {
   return {Piece::Kind::kRaw, Level::kSeriesHour, hour, series, range};
 }
+Piece rollup_piece(Level level, Bucket bucket, SeriesNumber series, TimeRange range) {
+  return {Piece::Kind::kRollup, level, bucket, series, range};
+}
 Piece rollup_piece(Level level, Bucket bucket, SeriesNumber series) {
-  return {Piece::Kind::kRollup, level, bucket, series, bucket_range(bucket, width_ns(level))};
+  return rollup_piece(level, bucket, series, bucket_range(bucket, width_ns(level)));
 }
 
 // Days of the index that touch the range.
@@ -50,15 +47,20 @@ std::vector<std::vector<Piece>> plan_series(const PlanInput& input,
   std::vector<std::vector<Piece>> plan(series.size());
   if (input.range.empty()) return plan;
   const RollupView& view = input.rollups;
+  const Level of_day = input.totals ? Level::kSeriesDayTotals : Level::kSeriesDay;
+  const Level of_hour = input.totals ? Level::kSeriesHourTotals : Level::kSeriesHour;
+  const auto fits = [&](TimeRange bucket) {
+    return input.use_rollups && (input.totals || holds(input.range, bucket));
+  };
   std::vector<size_t> by_hours;
   for_each_day(input.index, input.range, [&](Day day, const SeriesSet& active) {
-    const bool day_fits =
-        input.use_rollups && day < view.days_done && holds(input.range, bucket_range(day, kDayNs));
+    const TimeRange whole_day = bucket_range(day, kDayNs);
+    const bool day_fits = day < view.days_done && fits(whole_day);
     by_hours.clear();
     for (size_t i = 0; i < series.size(); ++i) {
       if (!active.contains(series[i])) continue;
       if (day_fits && !view.dirty_series_days.contains({day, series[i]})) {
-        plan[i].push_back(rollup_piece(Level::kSeriesDay, day, series[i]));
+        plan[i].push_back(rollup_piece(of_day, day, series[i], overlap(input.range, whole_day)));
       } else {
         by_hours.push_back(i);
       }
@@ -66,13 +68,13 @@ std::vector<std::vector<Piece>> plan_series(const PlanInput& input,
     if (by_hours.empty()) return;
     for_each_hour(input.index, day, input.range, [&](Hour hour, const SeriesSet& in_hour) {
       const TimeRange whole = bucket_range(hour, kHourNs);
-      const bool hour_fits =
-          input.use_rollups && hour < view.hours_done && holds(input.range, whole);
+      const TimeRange asked = overlap(input.range, whole);
+      const bool hour_fits = hour < view.hours_done && fits(whole);
       for (const size_t i : by_hours) {
         if (!in_hour.contains(series[i])) continue;
         plan[i].push_back(hour_fits && !view.dirty_series.contains({hour, series[i]})
-                              ? rollup_piece(Level::kSeriesHour, hour, series[i])
-                              : raw_piece(hour, series[i], overlap(input.range, whole)));
+                              ? rollup_piece(of_hour, hour, series[i], asked)
+                              : raw_piece(hour, series[i], asked));
       }
     });
   });

@@ -3,6 +3,7 @@
 // caller holds the lock of the index.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct PlanInput {
   const RollupView& rollups;
   TimeRange range;
   bool use_rollups = true;
+  bool totals = false;  // of profiles, not stacks: their roll-ups can be read in part
 };
 
 // Of each series of the set, in order of time; series of one hour lie side by side.
@@ -37,6 +39,13 @@ std::vector<std::vector<Piece>> plan_series(const PlanInput& input,
 // REQUIRES: `series` is index.of_service(partition, type)
 std::vector<Piece> plan_service(const PlanInput& input, PartitionNumber partition, TypeNumber type,
                                 const SeriesSet& series);
+
+inline TimeRange bucket_range(Bucket bucket, int64_t width) {
+  return {bucket_start_ns(bucket, width), bucket_end_ns(bucket, width)};
+}
+inline TimeRange overlap(TimeRange a, TimeRange b) {
+  return {std::max(a.start_ns, b.start_ns), std::min(a.end_ns, b.end_ns)};
+}
 
 // First and last hour of a range. REQUIRES: !range.empty()
 inline Hour first_hour(TimeRange range) {

@@ -3,6 +3,7 @@
 
 #include "store/rocksdb/dictionary_chunk.h"
 #include "store/rocksdb/record.h"
+#include "store/rocksdb/stored_totals.h"
 
 // What is read from the disk is trusted in nothing, and a record that reads well is written again
 // with the same meaning.
@@ -11,6 +12,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   if (data[0] % 2 == 0) {
+    HourTotals totals;
+    if (totals.parse(bytes, 5)) totals.for_each([](int64_t, int64_t) {});
+    std::vector<HourSum> hours;
+    decode_day_totals(bytes, 5, hours);
     RecordView view;
     if (!view.parse(bytes)) return 0;
     view.for_each_weight(1000, [](vesta::StackNumber, int64_t) {});

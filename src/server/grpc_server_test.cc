@@ -146,6 +146,7 @@ TEST_F(GrpcServerTest, TakesNoMoreConnectionsThanItMay) {
   options_.max_connections = 2;
   start();
   std::vector<testing::HttpClient> others;
+  others.reserve(2);
   for (int i = 0; i < 2; ++i) others.emplace_back(port());
   ASSERT_TRUE(eventually([&] { return server_->connections().accepted == 2; }));
   Client client(port());

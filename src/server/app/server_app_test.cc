@@ -56,7 +56,7 @@ class ServerAppTest : public ::testing::Test {
         .value_or(Reply());
   }
   static int64_t now_s() { return unix_now_ns() / 1'000'000'000; }
-  std::string create_token(const std::string& tenant, Scope scope) {
+  std::string create_token(const std::string& tenant, Scope scope) const {
     std::filesystem::create_directories(config_.data);
     return "Authorization: Bearer " +
            (*TokenStore::open(TokenStore::path_in(config_.data)))

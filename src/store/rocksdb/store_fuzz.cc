@@ -5,10 +5,12 @@
 #include "store/rocksdb/record.h"
 #include "store/rocksdb/stored_totals.h"
 
+namespace vesta::rocks {
+namespace {
+
 // What is read from the disk is trusted in nothing, and a record that reads well is written again
 // with the same meaning.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace vesta::rocks;
+int read_as_stored(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   if (data[0] % 2 == 0) {
@@ -18,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     decode_day_totals(bytes, 5, hours);
     RecordView view;
     if (!view.parse(bytes)) return 0;
-    view.for_each_weight(1000, [](vesta::StackNumber, int64_t) {});
+    view.for_each_weight(1000, [](StackNumber, int64_t) {});
     std::vector<Row> rows;
     if (!view.read_rows(1000, 5, rows)) return 0;
     const std::string again = encode_record(view.header(), rows, 5);
@@ -31,13 +33,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     return 0;
   }
-  vesta::StackTree tree;
+  StackTree tree;
   LabelSets sets;
   sets.push_back({});
   decode_chunk(bytes, tree, sets);
   DictionaryMark mark;
-  vesta::StackNumbers stacks;
-  vesta::StackNumbers set_numbers;
+  StackNumbers stacks;
+  StackNumbers set_numbers;
   decode_chunk_hashes(bytes, mark, stacks, set_numbers);
   return 0;
+}
+
+}  // namespace
+}  // namespace vesta::rocks
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  return vesta::rocks::read_as_stored(data, size);
 }

@@ -211,6 +211,28 @@ class RollupEqualsRaw : public testing::Test {
   std::mt19937_64 random_{11};
 };
 
+// What is not rolled up yet may lie in the same day, but outside of what is asked for.
+TEST_F(RollupEqualsRaw, WhenOnlyAnotherPartOfTheDayWasWrittenTo) {
+  const auto write_pod = [&](const char* pod, int64_t hour) {
+    test::ProfileSpec spec;
+    spec.labels = {{"service_name", "web"}, {"pod", pod}};
+    spec.time_ns = kStartNs + hour * kHourNs + 5;
+    spec.samples = {{"main", 7}};
+    for (const auto& engine : engines_) ASSERT_TRUE(engine->write("t", test::batch_of({spec}), {}));
+  };
+  write_pod("a", 12);
+  write_pod("a", 30);
+  ASSERT_TRUE(engines_[0]->maintain());
+  write_pod("b", 3);
+  SelectRequest request;
+  request.type = test::type_of(test::kCpuType);
+  request.group_by = {"pod"};
+  for (const int64_t hour : {0, 3, 4, 10, 12, 13}) {
+    request.range = {kStartNs + hour * kHourNs, kStartNs + (hour + 4) * kHourNs};
+    for (int i = 0; i < 10; ++i) compare_totals(request);
+  }
+}
+
 TEST_F(RollupEqualsRaw, AtEveryAlignmentWithLateWritesAndDeletes) {
   for (int round = 0; round < 4; ++round) {
     for (int i = 0; i < 120; ++i) {

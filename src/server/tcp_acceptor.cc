@@ -1,7 +1,5 @@
 #include "server/tcp_acceptor.h"
 
-#include <arpa/inet.h>
-#include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -11,9 +9,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
-#include <system_error>
 #include <utility>
+
+#include "net/listen_socket.h"
 
 namespace vesta::server {
 namespace {
@@ -26,73 +24,17 @@ constexpr auto kLookAgain = std::chrono::milliseconds(100);
 constexpr int kIdleLookMs = 5'000;
 constexpr int kPauseMs = 100;
 
-struct SocketAddress {
-  sockaddr_storage storage{};
-  socklen_t size = 0;
-};
-
-SocketAddress socket_address(const ListenAddress& address) {
-  SocketAddress out;
-  auto* v4 = reinterpret_cast<sockaddr_in*>(&out.storage);
-  auto* v6 = reinterpret_cast<sockaddr_in6*>(&out.storage);
-  if (::inet_pton(AF_INET, address.ip.c_str(), &v4->sin_addr) == 1) {
-    v4->sin_family = AF_INET;
-    v4->sin_port = htons(address.port);
-    out.size = sizeof *v4;
-  } else if (::inet_pton(AF_INET6, address.ip.c_str(), &v6->sin6_addr) == 1) {
-    v6->sin6_family = AF_INET6;
-    v6->sin6_port = htons(address.port);
-    out.size = sizeof *v6;
-  }
-  return out;
-}
-
-bool set_option(const UniqueFd& fd, int level, int name, int value) {
-  return ::setsockopt(fd.get(), level, name, &value, sizeof value) == 0;
-}
-
-uint16_t port_of(const UniqueFd& fd) {
-  SocketAddress bound;
-  bound.size = sizeof bound.storage;
-  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&bound.storage), &bound.size) != 0)
-    return 0;
-  return ntohs(bound.storage.ss_family == AF_INET6
-                   ? reinterpret_cast<const sockaddr_in6*>(&bound.storage)->sin6_port
-                   : reinterpret_cast<const sockaddr_in*>(&bound.storage)->sin_port);
-}
-
-Error listen_error(const ListenAddress& address, int problem) {
-  Error error{ErrorCode::kIo,
-              fmt::format("cannot listen on {}: {}", address.text(),
-                          std::generic_category().message(problem)),
-              {}};
-  if (problem == EADDRINUSE) {
-    error.hint = "another program listens there; choose another port, or 0 for a free one";
-  } else if (problem == EACCES) {
-    error.hint = "ports below 1024 need CAP_NET_BIND_SERVICE";
-  }
-  return error;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<TcpAcceptor>> TcpAcceptor::listen(const ListenAddress& address,
                                                          size_t max_connections) {
-  const SocketAddress to = socket_address(address);
-  UniqueFd listener(
-      ::socket(to.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
+  VESTA_ASSIGN(ListenSocket socket, listen_on(address, kBacklog));
   UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  const bool is_v6 = to.storage.ss_family == AF_INET6;
-  if (!listener.valid() || !wake.valid() || !set_option(listener, SOL_SOCKET, SO_REUSEADDR, 1) ||
-      (is_v6 && !set_option(listener, IPPROTO_IPV6, IPV6_V6ONLY, address.every_address ? 0 : 1)) ||
-      ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&to.storage), to.size) != 0 ||
-      ::listen(listener.get(), kBacklog) != 0) {
-    return listen_error(address, errno);
+  if (!wake.valid()) {
+    return Error{ErrorCode::kIo, "the process may open no more files", "raise its limit of files"};
   }
-  ListenAddress bound = address;
-  bound.port = port_of(listener);
-  return std::unique_ptr<TcpAcceptor>(
-      new TcpAcceptor(std::move(bound), max_connections, std::move(listener), std::move(wake)));
+  return std::unique_ptr<TcpAcceptor>(new TcpAcceptor(std::move(socket.address), max_connections,
+                                                      std::move(socket.fd), std::move(wake)));
 }
 
 TcpAcceptor::TcpAcceptor(ListenAddress address, size_t max_connections, UniqueFd listener,
@@ -155,7 +97,8 @@ void TcpAcceptor::accept_all() {
       ++refused_;
       continue;
     }
-    set_option(connection, IPPROTO_TCP, TCP_NODELAY, 1);
+    const int on = 1;
+    ::setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     ++accepted_;
     const int fd = connection.release();
     connections_.push_back({fd, file.st_ino});

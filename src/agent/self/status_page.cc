@@ -1,8 +1,6 @@
 #include "agent/self/status_page.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -11,12 +9,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
+
+#include "net/listen_socket.h"
 
 namespace vesta::agent {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr int kBacklog = 16;
 constexpr size_t kMaxHeadBytes = 8192;
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
 
@@ -28,28 +28,6 @@ std::string response(int status, std::string_view reason, std::string_view type,
       status, reason, type, body.size());
   if (!head_only) text += body;
   return text;
-}
-
-struct SocketAddress {
-  sockaddr_storage storage{};
-  socklen_t bytes = 0;
-};
-
-SocketAddress socket_address(const ListenAddress& address) {
-  SocketAddress out;
-  auto* v4 = reinterpret_cast<sockaddr_in*>(&out.storage);
-  auto* v6 = reinterpret_cast<sockaddr_in6*>(&out.storage);
-  if (::inet_pton(AF_INET, address.ip.c_str(), &v4->sin_addr) == 1) {
-    v4->sin_family = AF_INET;
-    v4->sin_port = htons(address.port);
-    out.bytes = sizeof(sockaddr_in);
-  } else {
-    ::inet_pton(AF_INET6, address.ip.c_str(), &v6->sin6_addr);
-    v6->sin6_family = AF_INET6;
-    v6->sin6_port = htons(address.port);
-    out.bytes = sizeof(sockaddr_in6);
-  }
-  return out;
 }
 
 }  // namespace
@@ -77,24 +55,15 @@ Result<std::unique_ptr<StatusPage>> StatusPage::start(const StatusPageOptions& o
   std::unique_ptr<StatusPage> page(new StatusPage());
   page->options_ = options;
   page->content_ = std::move(content);
-  VESTA_ASSIGN(page->address_, parse_listen_address(options.address, "agent.metrics"));
-  SocketAddress address = socket_address(page->address_);
-  page->listener_ =
-      UniqueFd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const int one = 1;
-  ::setsockopt(page->listener_.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-  auto* generic = reinterpret_cast<sockaddr*>(&address.storage);
-  if (!page->listener_.valid() || ::bind(page->listener_.get(), generic, address.bytes) != 0 ||
-      ::listen(page->listener_.get(), 16) != 0 ||
-      ::getsockname(page->listener_.get(), generic, &address.bytes) != 0) {
-    return Error{
-        ErrorCode::kIo,
-        fmt::format("cannot listen on {}: {}", page->address_.text(), std::strerror(errno)),
-        "agent.metrics sets another address; an empty one switches the page off"};
+  VESTA_ASSIGN(const ListenAddress address, parse_listen_address(options.address, "agent.metrics"));
+  auto socket = listen_on(address, kBacklog);
+  if (!socket.ok()) {
+    Error error = std::move(socket).error();
+    error.hint = "agent.metrics sets another address; an empty one switches the page off";
+    return error;
   }
-  page->address_.port = ntohs(address.storage.ss_family == AF_INET
-                                  ? reinterpret_cast<sockaddr_in*>(generic)->sin_port
-                                  : reinterpret_cast<sockaddr_in6*>(generic)->sin6_port);
+  page->listener_ = std::move(socket->fd);
+  page->address_ = std::move(socket->address);
   page->stop_event_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   StatusPage* const raw = page.get();
   page->thread_ = std::jthread([raw](const std::stop_token& stop) { raw->run(stop); });

@@ -62,8 +62,9 @@ Result<std::unique_ptr<StatusPage>> StatusPage::start(const StatusPageOptions& o
     error.hint = "agent.metrics sets another address; an empty one switches the page off";
     return error;
   }
-  page->listener_ = std::move(socket->fd);
-  page->address_ = std::move(socket->address);
+  ListenSocket bound = std::move(*socket);
+  page->listener_ = std::move(bound.fd);
+  page->address_ = std::move(bound.address);
   page->stop_event_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   StatusPage* const raw = page.get();
   page->thread_ = std::jthread([raw](const std::stop_token& stop) { raw->run(stop); });

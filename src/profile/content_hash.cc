@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "profile/hash_sum.h"
+#include "base/hash_sum.h"
 
 namespace vesta {
 namespace {

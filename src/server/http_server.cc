@@ -6,7 +6,6 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -15,6 +14,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "net/listen_socket.h"
 #include "server/connection_cap.h"
 #include "server/http_session.h"
 
@@ -99,31 +99,20 @@ struct HttpServer::Parts {
 };
 
 Status HttpServer::Parts::listen(const HttpListener& wanted) {
+  VESTA_ASSIGN(ListenSocket socket, listen_on(wanted.address, kBacklog));
   auto listener = std::make_unique<Listener>(threads[0]->io, wanted.only_paths);
   error_code error;
-  const auto address = net::ip::make_address(wanted.address.ip, error);
-  const tcp::endpoint endpoint(address, wanted.address.port);
-  if (!error) listener->acceptor.open(endpoint.protocol(), error);
-  if (!error) listener->acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-  if (!error && address.is_v6()) {
-    listener->acceptor.set_option(net::ip::v6_only(!wanted.address.every_address), error);
+  const auto address = net::ip::make_address(socket.address.ip, error);
+  if (!error) {
+    listener->acceptor.assign(address.is_v6() ? tcp::v6() : tcp::v4(), socket.fd.get(), error);
   }
-  if (!error) listener->acceptor.bind(endpoint, error);
-  if (!error) listener->acceptor.listen(kBacklog, error);
   if (error) {
-    Error problem{ErrorCode::kIo,
-                  fmt::format("cannot listen on {}: {}", wanted.address.text(), error.message()),
-                  {}};
-    if (error == net::error::address_in_use) {
-      problem.hint = "another program listens there; choose another port, or 0 for a free one";
-    } else if (error == net::error::access_denied) {
-      problem.hint = "ports below 1024 need CAP_NET_BIND_SERVICE";
-    }
-    return problem;
+    return Error{ErrorCode::kIo,
+                 fmt::format("cannot listen on {}: {}", wanted.address.text(), error.message()),
+                 {}};
   }
-  ListenAddress bound = wanted.address;
-  bound.port = listener->acceptor.local_endpoint(error).port();
-  addresses.push_back(std::move(bound));
+  socket.fd.release();
+  addresses.push_back(std::move(socket.address));
   listeners.push_back(std::move(listener));
   return {};
 }

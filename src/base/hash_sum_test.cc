@@ -1,4 +1,4 @@
-#include "profile/hash_sum.h"
+#include "base/hash_sum.h"
 
 #include <gtest/gtest.h>
 

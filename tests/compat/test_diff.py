@@ -2,6 +2,7 @@
 """A function that was made slower by a known factor is what `vesta diff` puts first."""
 
 import json
+import math
 import re
 import tempfile
 import unittest
@@ -12,6 +13,7 @@ import harness
 from harness import go_top, profile, truth, vesta
 
 BASE, SLOW = "go-cpu-base.pb.gz", "go-cpu-slow.pb.gz"
+SAMPLE_NS = 10_000_000  # Go samples at 100 Hz
 
 
 def colour(element, sheet):
@@ -49,8 +51,14 @@ class Diff(unittest.TestCase):
         self.assertEqual(without_mix[0]["name"], slower["function"])
         self.assertGreater(without_mix[0]["flat_delta"], 0)
         medium = next(row for row in rows if row["name"] == slower["function"])
-        # Two sampled values: each may be off by a few tens of its few hundred samples.
-        self.assertAlmostEqual(medium["cum_after"] / medium["cum_before"], slower["factor"], delta=1.0)
+        # Against a function that did the same work both times, because the machine may have been slower the second time. Each
+        # value is a number of samples, so the bound is four standard deviations of the ratio: never so wide that 1 is in it.
+        heavy = next(row for row in rows if row["name"] == "main.heavy")
+        counts = [row[side] / SAMPLE_NS for row in (medium, heavy) for side in ("cum_before", "cum_after")]
+        ratio = medium["cum_after"] / medium["cum_before"] * heavy["cum_before"] / heavy["cum_after"]
+        bound = 4 * math.sqrt(sum(1 / count for count in counts))
+        self.assertLess(bound, math.log(slower["factor"]), counts)
+        self.assertLess(abs(math.log(ratio / slower["factor"])), bound, counts)
         others = [row for row in rows if row["name"] in ("main.heavy", "main.light")]
         for other in others:
             self.assertLess(abs(other["cum_delta"]), medium["cum_delta"] / 2, other["name"])

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/table_hash.h"
+#include "demangle/demangle.h"
 #include "symbols/debug_files.h"
 #include "symbols/debuginfod.h"
-#include "symbols/demangle/demangle.h"
 #include "symbols/dwarf/dwarf_symbols.h"
 #include "symbols/elf/elf_file.h"
 #include "symbols/elf/symbol_table.h"

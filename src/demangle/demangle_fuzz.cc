@@ -1,8 +1,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "symbols/demangle/demangle.h"
-#include "symbols/demangle/short_name.h"
+#include "demangle/demangle.h"
+#include "demangle/short_name.h"
 
 // Any bytes give a name within the bounds, and a short name is never empty.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,11 +1,11 @@
-#include "symbols/demangle/demangle.h"
+#include "demangle/demangle.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "symbols/demangle/short_name.h"
+#include "demangle/short_name.h"
 
 namespace vesta {
 namespace {

@@ -1,4 +1,4 @@
-#include "symbols/demangle/short_name.h"
+#include "demangle/short_name.h"
 
 #include <algorithm>
 #include <array>

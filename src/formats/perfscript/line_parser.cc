@@ -127,6 +127,57 @@ std::string_view without_offset(std::string_view symbol) {
   return parse_whole<uint64_t>(symbol.substr(plus + 3), 16) ? symbol.substr(0, plus) : symbol;
 }
 
+bool says_something(const std::optional<FrameLine>& frame) {
+  return frame && (!frame->symbol.empty() || !frame->dso.empty());
+}
+
+std::string_view rest_after(std::string_view line, std::string_view token) {
+  return line.substr(static_cast<size_t>(token.data() + token.size() - line.data()));
+}
+
+void take_event(std::string_view line, std::string_view token, HeaderLine& header) {
+  header.event = without_modifiers(token.substr(0, token.size() - 1));
+  header.frame = parse_frame(rest_after(line, token));
+}
+
+// Period and event, period alone, or neither; a sample without a stack has its frame after them.
+bool take_after_time(std::string_view line, const std::vector<std::string_view>& tokens,
+                     size_t time_at, HeaderLine& header) {
+  size_t at = time_at + 1;
+  if (at < tokens.size() && (header.period = parse_count(tokens[at]))) ++at;
+  if (at < tokens.size() && is_event_token(tokens[at])) {
+    take_event(line, tokens[at], header);
+    return !header.event.empty();
+  }
+  if (at == tokens.size()) return true;
+  header.frame = parse_frame(rest_after(line, tokens[at - 1]));
+  if (says_something(header.frame)) return true;
+  // An address without letters looks like a period.
+  header.period.reset();
+  header.frame = parse_frame(rest_after(line, tokens[time_at]));
+  return says_something(header.frame);
+}
+
+// "comm 12 [003] 1000 cycles:" has a period, "comm 12 cycles:" has none. Returns how many tokens
+// are left before it.
+size_t take_period(const std::vector<std::string_view>& tokens, size_t before, HeaderLine& header) {
+  if (before < 3 || !parse_count(tokens[before - 1])) return before;
+  HeaderLine ignored;
+  if (!parse_cpu(tokens[before - 2]) && !parse_pid_tid(tokens[before - 2], ignored)) return before;
+  header.period = parse_count(tokens[before - 1]);
+  return before - 1;
+}
+
+// Command, process and CPU in the first `before` tokens.
+void take_before(const std::vector<std::string_view>& tokens, size_t before, HeaderLine& header) {
+  if (before > 0 && (header.cpu = parse_cpu(tokens[before - 1]))) --before;
+  if (before > 0 && parse_pid_tid(tokens[before - 1], header)) --before;
+  if (before > 0) {
+    const char* end = tokens[before - 1].data() + tokens[before - 1].size();
+    header.comm = std::string_view(tokens[0].data(), static_cast<size_t>(end - tokens[0].data()));
+  }
+}
+
 }  // namespace
 
 std::optional<HeaderLine> parse_header(std::string_view line) {
@@ -142,37 +193,25 @@ std::optional<HeaderLine> parse_header(std::string_view line) {
     }
   }
 
-  size_t event_at = 0;
-  size_t before = 0;  // tokens that may hold command, pid and cpu
   if (header.time_ns) {
-    event_at = time_at + 1;
-    before = time_at;
-    if (event_at < tokens.size() && (header.period = parse_count(tokens[event_at]))) ++event_at;
-    if (event_at >= tokens.size() || !is_event_token(tokens[event_at])) return std::nullopt;
-  } else {
-    event_at = find_event(tokens, 1);
-    if (event_at == tokens.size()) return std::nullopt;
-    before = event_at;
-    // "comm 12 [003] 1000 cycles:" has a period, "comm 12 cycles:" has none.
-    if (before >= 3 && parse_count(tokens[before - 1])) {
-      HeaderLine ignored;
-      if (parse_cpu(tokens[before - 2]) || parse_pid_tid(tokens[before - 2], ignored)) {
-        header.period = parse_count(tokens[--before]);
-      }
-    }
+    if (!take_after_time(line, tokens, time_at, header)) return std::nullopt;
+    take_before(tokens, time_at, header);
+    return header;
   }
-
-  const std::string_view event = tokens[event_at];
-  header.event = without_modifiers(event.substr(0, event.size() - 1));
+  const size_t event_at = find_event(tokens, 1);
+  if (event_at == tokens.size()) return std::nullopt;
+  take_event(line, tokens[event_at], header);
   if (header.event.empty()) return std::nullopt;
-  if (before > 0 && (header.cpu = parse_cpu(tokens[before - 1]))) --before;
-  if (before > 0 && parse_pid_tid(tokens[before - 1], header)) --before;
-  if (before > 0) {
-    const char* end = tokens[before - 1].data() + tokens[before - 1].size();
-    header.comm = std::string_view(tokens[0].data(), static_cast<size_t>(end - tokens[0].data()));
-  }
-  const char* rest = event.data() + event.size();
-  header.frame = parse_frame(line.substr(static_cast<size_t>(rest - line.data())));
+  take_before(tokens, take_period(tokens, event_at, header), header);
+  return header;
+}
+
+std::optional<HeaderLine> parse_bare_header(std::string_view line) {
+  HeaderLine header;
+  const std::vector<std::string_view> tokens = split(line);
+  if (tokens.empty() || tokens.size() == kMaxHeaderTokens) return std::nullopt;
+  take_before(tokens, take_period(tokens, tokens.size(), header), header);
+  if (header.comm.empty() || !header.tid) return std::nullopt;
   return header;
 }
 

@@ -19,7 +19,7 @@ struct FrameLine {
   int64_t line = 0;
 };
 
-// "comm 12/34 [001] 5.678: 1000 cycles:u: …"; all but the event may be missing.
+// "comm 12/34 [001] 5.678: 1000 cycles:u: …"; all but the event or the time may be missing.
 struct HeaderLine {
   std::string_view comm;
   std::optional<int64_t> pid;
@@ -27,7 +27,7 @@ struct HeaderLine {
   std::optional<int64_t> cpu;
   std::optional<int64_t> time_ns;
   std::optional<int64_t> period;
-  std::string_view event;          // without modifiers
+  std::string_view event;          // without modifiers; empty when perf was told to leave it out
   std::optional<FrameLine> frame;  // samples without a stack have their address here
 
   // Words that end in a colon are found in many texts; with one of these it is surely a header.
@@ -41,6 +41,9 @@ struct SourceLine {
 };
 
 std::optional<HeaderLine> parse_header(std::string_view line);
+// "comm 12/34 [001]": neither a time nor an event, so that only the frames below it tell it from
+// other text.
+std::optional<HeaderLine> parse_bare_header(std::string_view line);
 std::optional<FrameLine> parse_frame(std::string_view line);
 std::optional<SourceLine> parse_source_line(std::string_view line);
 

@@ -153,6 +153,72 @@ TEST(PerfScript, ReadsOutputWithFewFields) {
   EXPECT_THAT(rows(read_ok("a 1 cycles:\r\n\t1226 work (/b)\r\n\r\n")), ElementsAre("work 1"));
 }
 
+TEST(PerfScript, ReadsOutputWithoutEventNames) {
+  // -F comm,pid,tid,cpu,time,period,ip,sym,dso
+  const ProfileBatch with_time = read_ok(
+      "my app 10/11 [001] 5.000000:       7 \n\t1226 work+0x1 (/b)\n\t27 main (/b)\n\n"
+      "my app 10/11 [001] 6.000000:       8 \n\t1226 work+0x1 (/b)\n\t27 main (/b)\n\n");
+  EXPECT_THAT(rows(with_time), ElementsAre("main;work 2 15"));
+  EXPECT_EQ(labels(with_time, 0), "comm=my app cpu=1 pid=10 tid=11");
+  EXPECT_EQ(with_time.dictionary.string(with_time.profiles[0].sample_types[1].type), "events");
+  EXPECT_EQ(with_time.profiles[0].duration_ns, 1'000'000'000);
+  // -F comm,tid,ip,sym,dso: perf sets the command flush right.
+  const std::string_view bare =
+      "              dd  7801 \n\t1226 work (/b)\n\t27 main (/b)\n\n"
+      "          my app  7802 [003] \n\t27 main (/b)\n\n";
+  EXPECT_TRUE(looks_like_perfscript(bare));
+  const ProfileBatch without_time = read_ok(bare);
+  EXPECT_THAT(rows(without_time), ElementsAre("main;work 1", "main 1"));
+  EXPECT_EQ(labels(without_time, 0), "comm=dd tid=7801");
+  EXPECT_EQ(labels(without_time, 1), "comm=my app cpu=3 tid=7802");
+  // Without stacks.
+  const ProfileBatch flat = read_ok(
+      "dd  7801  1917.006558:  ffffffff8175286a elf_load+0x28a ([kernel.kallsyms])\n"
+      "dd  7801  1917.006608:     12     7f90150e6b70 _start+0x0 (/usr/lib/ld.so)\n"
+      "dd  7801  1917.006708:  1234567 main+0x0 (/b)\n");
+  EXPECT_THAT(rows(flat), ElementsAre("{elf_load} 1 0", "_start 1 12", "main 1 0"));
+  EXPECT_EQ(loss(flat, "unparsed line"), 0u);
+}
+
+TEST(PerfScript, HeadersWithoutTimeOrEventNeedFrames) {
+  const ProfileBatch batch =
+      read_ok("page 12\n\na 1 5.0: 7 cycles:\n\t1226 work (/b)\n\nend of chapter 3\n");
+  EXPECT_THAT(rows(batch), ElementsAre("work 1 7"));
+  EXPECT_EQ(loss(batch, "unparsed line"), 2u);
+  EXPECT_FALSE(looks_like_perfscript("page 12\npage 13\npage 14\n"));
+  EXPECT_THAT(error_of("page 12\n\npage 13\n"), HasSubstr("no sample"));
+}
+
+TEST(PerfScript, ReadsTextThatLostItsIndentation) {
+  const std::string_view text =
+      "dd 7801 5.0: 7 cycles:\n1226 work+0x1 (/b)\ndd27 main+0x2 (/b)\n\n"
+      "dd 7801 6.0: 7 cycles:\n1226 work+0x1 (/b)\ndd27 main+0x2 (/b)\n";
+  EXPECT_TRUE(looks_like_perfscript(text));
+  EXPECT_THAT(rows(read_ok(text)), ElementsAre("main;work 2 14"));
+  // Headers deeper than frames.
+  const ProfileBatch batch = read_ok(
+      "        dd 7801 5.0: 7 cycles:\n  1226 work (/b)\n      27 main (/b)\n\n"
+      "        dd 7801 6.0: 7 cycles:\n    1226 work (/b)\n 27 main (/b)\n");
+  EXPECT_THAT(rows(batch), ElementsAre("main;work 2 14"));
+  EXPECT_EQ(loss(batch, "unparsed line"), 0u);
+}
+
+TEST(PerfScript, DemanglesLinkageNames) {
+  const ProfileBatch batch = read_ok(
+      "a 1 5.0: 7 cycles:\n"
+      "\t1 _ZN3app4sortIiEEvRSt6vectorIT_SaIS2_EE+0x12 (/b)\n"
+      "\t2 _RNvNtCs1234_7mycrate3foo3bar+0x3 (/b)\n"
+      "\t3 _ZN4core3ptr13drop_in_place17h0123456789abcdefE (/b)\n"
+      "\t4 _Znot_a_linkage_name (/b)\n"
+      "\t5 main (/b)\n");
+  EXPECT_THAT(rows(batch),
+              ElementsAre("main;_Znot_a_linkage_name;core::ptr::drop_in_place;mycrate::foo::bar;"
+                          "app::sort<…> 1 7"));
+  const auto stack = batch.dictionary.stacks[batch.profiles[0].samples.stacks[0]];
+  const Function& sort = batch.dictionary.function(batch.dictionary.lines[stack[0]][0].function);
+  EXPECT_EQ(batch.dictionary.string(sort.system_name), "_ZN3app4sortIiEEvRSt6vectorIT_SaIS2_EE");
+}
+
 TEST(PerfScript, KeepsJavaNames) {
   EXPECT_THAT(rows(read_ok("java 1 5.0: cycles:\n\t7f Lfoo/bar;::method (/tmp/perf-1.map)\n")),
               ElementsAre("Lfoo/bar;::method 1"));

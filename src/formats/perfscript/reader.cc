@@ -6,10 +6,13 @@
 #include <array>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/table_hash.h"
+#include "demangle/demangle.h"
 #include "formats/common/line_reader.h"
+#include "formats/common/losses.h"
 #include "formats/common/name_cleaner.h"
 #include "formats/common/parse_error.h"
 #include "formats/perfscript/line_parser.h"
@@ -23,7 +26,6 @@ using perfscript::FrameLine;
 using perfscript::HeaderLine;
 
 constexpr std::string_view kFormat = "perf script";
-constexpr const char* kLossUnparsed = "unparsed line";
 constexpr const char* kLossPerf = "lost by perf";
 constexpr size_t kBytesToLookAt = 256 * 1024;
 constexpr size_t kLinesToLookAt = 50;
@@ -84,12 +86,24 @@ class Reader {
     }
     // A frame can look like a header and the other way round, so what is likely here comes first.
     const bool expects_frame = in_sample_ && !header_.frame;
-    if (expects_frame && is_indented(line) && !has_time(line) && take_frame(line)) return;
+    if (expects_frame && may_be_frame(line) && take_frame(line)) return;
     if (take_header(line, in_sample_)) return;
     if (in_sample_ && take_source_line(line)) return;
-    if (!in_sample_ && is_indented(line) && take_frame(line)) return;
+    if (!in_sample_ && take_bare_header(number, line)) return;
+    if (!in_sample_ && take_first_frame(line)) return;
+    count_unparsed(number);
+  }
+
+  void count_unparsed(size_t number) {
     ++unparsed_;
     if (first_unparsed_ == 0) first_unparsed_ = number;
+  }
+
+  // Text that was copied around may have lost its indentation.
+  static bool may_be_frame(std::string_view line) {
+    if (is_indented(line)) return !has_time(line);
+    const auto header = perfscript::parse_header(line);
+    return !header || !header->is_certain();
   }
 
   // Commands such as "dd" or "bc" pass for an address, but no frame has a time.
@@ -109,6 +123,24 @@ class Reader {
     in_sample_ = true;
     if (header_.frame) frames_.push_back(*header_.frame);
     return true;
+  }
+
+  // A line that is one only if frames follow.
+  bool take_bare_header(size_t number, std::string_view line) {
+    const auto header = perfscript::parse_bare_header(line);
+    if (!header) return false;
+    header_ = *header;
+    in_sample_ = true;
+    bare_header_line_ = number;
+    return true;
+  }
+
+  // Without a header above it and without indentation, a frame must be one beyond doubt.
+  bool take_first_frame(std::string_view line) {
+    const auto frame = perfscript::parse_frame(line);
+    if (!frame || (!is_indented(line) && (frame->symbol.empty() || frame->text.back() != ')')))
+      return false;
+    return take_frame(line);
   }
 
   // Samples printed without any header field begin with their first frame.
@@ -131,6 +163,12 @@ class Reader {
   void end_sample() {
     if (!in_sample_) return;
     in_sample_ = false;
+    const size_t bare_header_line = std::exchange(bare_header_line_, 0);
+    if (bare_header_line != 0 && frames_.empty()) {
+      header_ = {};
+      count_unparsed(bare_header_line);
+      return;
+    }
     Group& group = group_of(header_.event);
     const size_t rows_before = group.table.size();
     const std::array<int64_t, 2> values = {1, header_.period.value_or(0)};
@@ -195,14 +233,20 @@ class Reader {
     for (size_t at = first; at <= last; ++at) {
       if (frames_[at].symbol.empty()) continue;
       Function function;
-      function.name = builder_.string(names_.clean(frames_[at].symbol));
-      function.system_name = function.name;
+      function.system_name = builder_.string(names_.clean(frames_[at].symbol));
+      function.name = name_of(frames_[at].symbol, function.system_name);
       function.file = builder_.string(names_.clean(frames_[at].file));
       lines_.push_back({builder_.function(function), 0, frames_[at].line});
     }
     const LocationId id = builder_.location(location, lines_);
     if (is_simple) simple_frames_.emplace(frame.text, id);
     return id;
+  }
+
+  // perf prints linkage names when it was built without a demangler, or with --no-demangle.
+  StringId name_of(std::string_view symbol, StringId system_name) {
+    if (!symbol.starts_with("_Z") && !symbol.starts_with("_R")) return system_name;
+    return builder_.string(names_.clean(demangle(symbol, DemangleStyle::kShort)));
   }
 
   // Code that a runtime made and described in /tmp/perf-<pid>.map.
@@ -241,7 +285,8 @@ class Reader {
       profile.samples = group.table.finish();
       if (group.has_period) {
         const bool is_time = group.event == "cpu-clock" || group.event == "task-clock";
-        const SampleType weight{is_time ? builder_.string("cpu") : profile.name,
+        const StringId event = group.event.empty() ? builder_.string("events") : profile.name;
+        const SampleType weight{is_time ? builder_.string("cpu") : event,
                                 builder_.string(is_time ? "nanoseconds" : "count"),
                                 Temporality::kCumulative};
         profile.sample_types.push_back(weight);
@@ -261,7 +306,7 @@ class Reader {
     // Damaged lines and names cannot be told apart by event.
     Profile& first = batch_.profiles.front();
     names_.add_losses(first, builder_);
-    if (unparsed_ > 0) first.add_loss(builder_.string(kLossUnparsed), unparsed_);
+    if (unparsed_ > 0) first.add_loss(builder_.string(kLossUnparsedLine), unparsed_);
     if (lost_by_perf_ > 0) first.add_loss(builder_.string(kLossPerf), lost_by_perf_);
   }
 
@@ -271,6 +316,7 @@ class Reader {
   NameCleaner names_;
   bool in_sample_ = false;
   HeaderLine header_;
+  size_t bare_header_line_ = 0;  // of a header that counts only when frames follow; else 0
   std::vector<FrameLine> frames_;
   std::vector<Group> groups_;
   std::unordered_map<std::string_view, size_t, TableKeyHash>
@@ -294,25 +340,32 @@ bool looks_like_perfscript(std::string_view bytes) {
   size_t headers = 0;
   size_t frames = 0;
   size_t others = 0;
+  size_t bare_headers = 0;
   bool has_time = false;
-  while (headers + frames + others < kLinesToLookAt && lines.next(line)) {
+  while (headers + bare_headers + frames + others < kLinesToLookAt && lines.next(line)) {
     if (trim(line).empty() || is_comment(line)) continue;
     if (line.find('\0') != std::string_view::npos) return false;
     if (perfscript::is_other_record(line)) continue;
     const auto frame = perfscript::parse_frame(line);
     const auto header = perfscript::parse_header(line);
+    const bool is_indented = line[0] == ' ' || line[0] == '\t';
+    const bool is_full_frame = frame && !frame->symbol.empty() && frame->text.back() == ')';
     if (header && (header->is_certain() || !frame)) {
       ++headers;
       has_time |= header->time_ns.has_value();
       frames += header->frame.has_value();
-    } else if (frame && (line[0] == ' ' || line[0] == '\t')) {
+    } else if (perfscript::parse_bare_header(line)) {
+      ++bare_headers;
+    } else if (frame && (is_indented || is_full_frame)) {
       ++frames;
       // Without headers a frame must be one beyond doubt: address, symbol and file.
-      if (headers == 0 && (frame->symbol.empty() || frame->text.back() != ')')) return false;
+      if (headers == 0 && !is_full_frame) return false;
     } else if (!perfscript::parse_source_line(line)) {
       ++others;
     }
   }
+  // Bare headers are worth nothing without frames, and no more than there are frames.
+  if (bare_headers > frames) return false;
   return (frames > 0 || has_time) && others <= (headers + frames) / 4;
 }
 

@@ -233,7 +233,7 @@ Status Ingest::split(Passage& passage) {
   batch.profiles.clear();
   std::vector<Labels> labels;
   for (size_t i = 0; i < profiles.size(); ++i) {
-    drop_empty_rows(profiles[i], counters_);
+    drop_empty_rows(profiles[i], options_.keep_negative, counters_);
     // An empty heap lowers the average; an empty stretch of time adds nothing to a sum.
     const bool has_gauge = std::ranges::any_of(
         profiles[i].sample_types,

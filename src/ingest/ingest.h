@@ -28,6 +28,7 @@ struct IngestOptions {
   std::map<std::string, TenantLimits, std::less<>> tenant_limits;  // instead of `limits`
   uint64_t max_delta_bytes = uint64_t{64} << 20;  // last readings of cumulative profiles
   bool keep_timestamps = false;                   // of each sample, where the format has them
+  bool keep_negative = false;                     // rows of differences; else dropped and counted
   bool collapse_go_generics = false;              // "F[go.shape.int]" is "F[...]"
   std::function<int64_t()> now_ns;                // Unix time; the system's clock when empty
 };

@@ -169,6 +169,15 @@ TEST_F(IngestTest, NegativeAndEmptySamplesAreDroppedAndCounted) {
   EXPECT_EQ(ingest.counters().noted(IngestNote::kZeroSamples), 1u);
 }
 
+TEST_F(IngestTest, NegativeSamplesAreKeptWhereDifferencesAreWelcome) {
+  IngestOptions options;
+  options.keep_negative = true;
+  Ingest ingest = make(options);
+  ASSERT_TRUE(ingest.write("t", batch_from({{"a", 7}, {"b", -3}, {"c", 0}}), {}).ok());
+  EXPECT_THAT(test::rows(engine_.written[0].batch), ElementsAre("a 7", "b -3"));
+  EXPECT_EQ(ingest.counters().noted(IngestNote::kNegativeSamples), 0u);
+}
+
 TEST_F(IngestTest, ProfileWithoutSamplesIsTakenAndNotStored) {
   Ingest ingest = make();
   ASSERT_TRUE(ingest.write("t", batch_from({{"a", 0}}), {}).ok());

@@ -84,7 +84,7 @@ Status normalise_header(Dictionary& dictionary, Profile& profile, const HeaderRu
   return normalise_times(profile, rules);
 }
 
-void drop_empty_rows(Profile& profile, IngestCounters& counters) {
+void drop_empty_rows(Profile& profile, bool keep_negative, IngestCounters& counters) {
   const size_t types = profile.sample_types.size();
   const int64_t* const values = profile.samples.values.data();
   const size_t rows = profile.samples.size();
@@ -93,7 +93,7 @@ void drop_empty_rows(Profile& profile, IngestCounters& counters) {
   for (size_t row = 0; row < rows; ++row) {
     int64_t bits = 0;
     for (size_t type = 0; type < types; ++type) bits |= values[row * types + type];
-    negative += bits < 0 ? 1 : 0;
+    negative += bits < 0 && !keep_negative ? 1 : 0;
     zero += bits == 0 ? 1 : 0;
   }
   if (negative + zero == 0) return;
@@ -102,7 +102,7 @@ void drop_empty_rows(Profile& profile, IngestCounters& counters) {
   retain_samples(profile, [&](size_t row) {
     int64_t bits = 0;
     for (const int64_t value : profile.values(row)) bits |= value;
-    return bits > 0;
+    return bits > 0 || (keep_negative && bits < 0);
   });
 }
 

@@ -23,8 +23,8 @@ struct HeaderRules {
 // outside of what the limits allow.
 Status normalise_header(Dictionary& dictionary, Profile& profile, const HeaderRules& rules);
 
-// Drops rows with a negative value or without any, and counts both.
-void drop_empty_rows(Profile& profile, IngestCounters& counters);
+// Drops rows with a negative value, unless those are kept, or without any, and counts both.
+void drop_empty_rows(Profile& profile, bool keep_negative, IngestCounters& counters);
 
 // "2023-11-14T22:13:20Z"
 std::string time_text(int64_t time_ns);

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "formats/common/losses.h"
 #include "formats/folded/reader.h"
 #include "formats/folded/writer.h"
 #include "profile/dictionary_builder.h"
@@ -155,8 +156,8 @@ TEST(Folded, CountsLinesWithoutAStack) {
 }
 
 TEST(Folded, ErrorsNameTheLine) {
-  EXPECT_THAT(error_of("a;b 1\na;c\n"), HasSubstr("line 2: no count"));
-  EXPECT_THAT(error_of("a;b 1\n\na;c 3x\n"), HasSubstr("line 3: no count"));
+  EXPECT_THAT(error_of("a;b 1\na;c\na;d\n"), HasSubstr("line 2: no count"));
+  EXPECT_THAT(error_of("a;b 1\n\na;c 3x\na\n"), HasSubstr("line 3: no count"));
   EXPECT_THAT(error_of("a 1e5\n"), HasSubstr("line 1: no count"));
   EXPECT_THAT(error_of("12\n"), HasSubstr("line 1: no count"));
   EXPECT_THAT(error_of("a 9223372036854775808\n"), HasSubstr("line 1: the count does not fit"));
@@ -174,12 +175,45 @@ TEST(Folded, RefusesTextThatIsNoProfile) {
   EXPECT_THAT(batch.error().hint, HasSubstr("main;work;sort 42"));
 }
 
-TEST(Folded, NegativeCountsNeedPermission) {
-  EXPECT_THAT(error_of("a -3\n"), HasSubstr("line 1: negative count"));
+TEST(Folded, NegativeCountsAreKeptAndNoted) {
+  const ProfileBatch noted = read_ok("a -3\nb 5\nc -0.5\nd -0.5\n");
+  EXPECT_EQ(total_of(noted.profiles[0], 0), 1);
+  EXPECT_EQ(loss(noted, kLossNegative), 3u);
   ReadOptions options;
   options.allow_negative = true;
   const ProfileBatch batch = read_ok("a -3\nb -0.5\nc -0.5\n", options);
   EXPECT_EQ(total_of(batch.profiles[0], 0), -4);
+  EXPECT_EQ(loss(batch, kLossNegative), 0u);
+}
+
+TEST(Folded, ASeparatorAfterTheLastFrameIsNoFrame) {
+  EXPECT_EQ(again("main (p.c);grab (p.c); 200\nmain; 1\n"), "main 1\nmain (p.c);grab (p.c) 200\n");
+}
+
+TEST(Folded, BadLinesAreCountedAndLeftOut) {
+  const std::string_view text =
+      "main;a 3\nmain;b\nmain;c 3x\nmain;d 4\nmain;e 9223372036854775808\nmain;f 5\nmain;wo";
+  const ProfileBatch batch = read_ok("main;a 3\nmain;b\nmain;d 4\nmain;f 5\nmain;g 6\nmain;wo");
+  EXPECT_EQ(write_folded(batch), "main;a 3\nmain;d 4\nmain;f 5\nmain;g 6\n");
+  EXPECT_EQ(loss(batch, kLossUnparsedLine), 2u);
+  // More bad lines than good ones are something else.
+  EXPECT_THAT(error_of(text), HasSubstr("line 2: no count at the end"));
+}
+
+TEST(Folded, BadLinesOfDifferencesLeaveThemDifferences) {
+  const ProfileBatch batch = read_ok("a;b 1.5 2\nbroken\nc 3\na;d 3 4.5\n");
+  EXPECT_EQ(batch.profiles[0].sample_types.size(), 1u);  // "c 3" has one number
+  const ProfileBatch difference = read_ok("a;b 1 2\nbroken\na;d 3 4\n");
+  ASSERT_EQ(difference.profiles[0].sample_types.size(), 2u);
+  EXPECT_EQ(total_of(difference.profiles[0], 1), 6);
+  EXPECT_EQ(loss(difference, kLossUnparsedLine), 1u);
+}
+
+TEST(Folded, IsRecognisedWithBadLines) {
+  EXPECT_TRUE(looks_like_folded("warning: lost events\nmain;a 3\nmain;b 4\nmain;c 5\nmain 6\n"));
+  EXPECT_TRUE(looks_like_folded("main;a 3\nmain;b 4\nmain;c 5\nmain;d 4\nmain;wo"));
+  EXPECT_FALSE(looks_like_folded("chapter 1\nchapter 2\nthe end\nchapter 3\nchapter 4\n"));
+  EXPECT_FALSE(looks_like_folded("main;a 3\nwhat\nis\nthis\n"));
 }
 
 TEST(Folded, HugeCountsSaturate) {

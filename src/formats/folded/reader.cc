@@ -11,6 +11,7 @@
 
 #include "base/table_hash.h"
 #include "formats/common/line_reader.h"
+#include "formats/common/losses.h"
 #include "formats/common/name_cleaner.h"
 #include "formats/common/parse_error.h"
 #include "profile/carried_rounding.h"
@@ -87,13 +88,15 @@ bool next_stack_line(LineReader& lines, std::string_view& line) {
   return false;
 }
 
-// Stops at the first line that has one number only, which is the first line of most files.
+// Stops at the first line that has one number only, which is the first line of most files. Damaged
+// lines say nothing.
 bool is_differential(std::string_view bytes) {
   LineReader lines(bytes);
   std::string_view line;
   bool any = false;
   while (next_stack_line(lines, line)) {
-    if (!take_number(line) || !take_number(line) || trim(line).empty()) return false;
+    if (!take_number(line)) continue;
+    if (!take_number(line) || trim(line).empty()) return false;
     any = true;
   }
   return any;
@@ -111,11 +114,16 @@ class Reader {
     LineReader lines(bytes);
     std::string_view line;
     while (next_stack_line(lines, line)) {
-      VESTA_TRY(read_line(lines.number(), line, table));
+      ++lines_;
+      if (Status status = read_line(lines.number(), line, table); !status) {
+        if (bad_lines_++ == 0) first_problem_ = std::move(status).error();
+      }
       if (table.size() > options_.max_samples) {
         return limit_error(kFormat, "number of different stacks", options_.max_samples);
       }
     }
+    // A damaged line here and there is a loss; a text that is mostly something else is no profile.
+    if (bad_lines_ > lines_ / 2) return std::move(first_problem_);
     if (table.size() == 0) {
       return parse_error_at_line(kFormat, std::max<size_t>(1, lines.number()),
                                  "the input ends without a single stack", kHint);
@@ -126,24 +134,26 @@ class Reader {
 
  private:
   Status read_line(size_t number, std::string_view line, SampleTable& table) {
-    std::array<int64_t, 2> values{};
+    std::array<Number, 2> numbers{};
     for (size_t column = columns_; column-- > 0;) {
       const auto value = take_number(line);
       if (!value) return parse_error_at_line(kFormat, number, "no count at the end", kHint);
       if (value->too_large) {
         return parse_error_at_line(kFormat, number, "the count does not fit into 64 bits");
       }
-      if (value->negative && !options_.allow_negative) {
-        return parse_error_at_line(kFormat, number, "negative count",
-                                   "only differences of profiles may have negative counts");
-      }
-      const int64_t sign = value->negative ? -1 : 1;
-      values[column] = sign * static_cast<int64_t>(value->whole);
-      if (value->fraction != 0) {
+      numbers[column] = *value;
+    }
+    std::array<int64_t, 2> values{};
+    for (size_t column = 0; column < columns_; ++column) {
+      const int64_t sign = numbers[column].negative ? -1 : 1;
+      values[column] = sign * static_cast<int64_t>(numbers[column].whole);
+      if (numbers[column].fraction != 0) {
         values[column] = saturating_add(
-            values[column], carries_[column](static_cast<double>(sign) * value->fraction));
+            values[column], carries_[column](static_cast<double>(sign) * numbers[column].fraction));
       }
     }
+    if ((numbers[0].negative || numbers[1].negative) && !options_.allow_negative)
+      ++negative_samples_;
     // py-spy writes such lines for threads that it found without a frame: they are part of the
     // total.
     const StackId stack = trim(line).empty() ? StackId() : stack_of(line);
@@ -155,6 +165,8 @@ class Reader {
   // leaf.
   StackId stack_of(std::string_view text) {
     stack_.clear();
+    // heaptrack_print ends every frame with a separator, the last one too.
+    if (text.size() > 1 && text.ends_with(';')) text.remove_suffix(1);
     for (;;) {
       if (stack_.size() == options_.max_stack_depth) {
         names_.count_cut_stack();
@@ -196,6 +208,8 @@ class Reader {
     }
     profile.samples = table.finish();
     names_.add_losses(profile, builder_);
+    profile.add_loss(builder_.string(kLossUnparsedLine), bad_lines_);
+    profile.add_loss(builder_.string(kLossNegative), negative_samples_);
     batch_.profiles.push_back(std::move(profile));
   }
 
@@ -204,6 +218,10 @@ class Reader {
   DictionaryBuilder builder_;
   NameCleaner names_;
   size_t columns_ = 1;
+  uint64_t lines_ = 0;  // that should be stacks
+  uint64_t bad_lines_ = 0;
+  Error first_problem_;
+  uint64_t negative_samples_ = 0;
   std::array<CarriedRounding, 2> carries_;
   std::unordered_map<std::string_view, LocationId, TableKeyHash>
       frames_;                     // keys point into the input
@@ -218,17 +236,25 @@ bool looks_like_folded(std::string_view bytes) {
   LineReader lines(head);
   std::string_view line;
   size_t seen = 0;
+  size_t bad = 0;
   size_t with_stack = 0;
+  size_t with_frames = 0;
   while (seen < kLinesToLookAt && next_stack_line(lines, line)) {
     // The last line of a cut head is incomplete and says nothing.
     if (is_cut && line.data() + line.size() == head.data() + head.size()) break;
     if (line.find('\0') != std::string_view::npos) return false;
-    if (!take_number(line)) return false;
     ++seen;
+    if (!take_number(line)) {
+      ++bad;
+      continue;
+    }
     if (!trim(line).empty()) ++with_stack;
+    if (line.find(';') != std::string_view::npos) ++with_frames;
   }
+  // Lines of prose end in numbers too, but have no frames.
+  if (bad > 0 && (bad * 4 > with_stack || with_frames * 2 < with_stack)) return false;
   // A column of bare numbers is no profile.
-  return with_stack > seen / 2;
+  return with_stack > (seen - bad) / 2;
 }
 
 Result<ProfileBatch> read_folded(std::string_view bytes, const ReadOptions& options) {

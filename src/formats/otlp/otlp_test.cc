@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "formats/common/losses.h"
 #include "formats/otlp/conventions.h"
 #include "formats/otlp/reader.h"
 #include "formats/otlp/test_message.h"
@@ -281,12 +282,25 @@ TEST(OtlpReader, RefusesIllegalShapes) {
   EXPECT_THAT(error_of(m.encode(), options), HasSubstr("profile_id: 3 bytes where 16"));
   m = usual_message();
   m.samples[0].values = {-5};
-  EXPECT_THAT(error_of(m.encode()), HasSubstr("values: -5 is negative"));
-  options.allow_negative = true;
-  EXPECT_EQ(total_of(must_read(m.encode(), options).profiles[0], 0), 2);
-  m = usual_message();
   m.time = UINT64_MAX;
   EXPECT_THAT(error_of(m.encode()), HasSubstr("time_unix_nano"));
+}
+
+TEST(OtlpReader, KeepsNegativeValuesAndSaysSo) {
+  TestMessage m = usual_message();
+  m.samples[0].values = {-5};
+  const ProfileBatch batch = must_read(m.encode());
+  EXPECT_EQ(total_of(batch.profiles[0], 0), 2);
+  const auto noted = [](const ProfileBatch& of) {
+    for (const Loss& loss : of.profiles[0].losses)
+      if (of.dictionary.string(loss.reason) == kLossNegative) return loss.count;
+    return uint64_t{0};
+  };
+  EXPECT_EQ(noted(batch), 1u);
+  EXPECT_EQ(noted(must_read(write_otlp(batch))), 1u);  // once, however often it is written
+  ReadOptions options;
+  options.allow_negative = true;
+  EXPECT_EQ(noted(must_read(m.encode(), options)), 0u);
 }
 
 TEST(OtlpReader, RefusesConcatenatedMessages) {

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
+#include "formats/common/losses.h"
 #include "formats/otlp/conventions.h"
 #include "profile/sample_table.h"
 
@@ -28,6 +30,7 @@ bool ProfileReader::read(WireReader message, const std::vector<Label>& resource,
   SampleType& type = profile.sample_types.emplace_back();
   std::vector<Label> labels = resource;
   uint64_t cut_stacks = 0;
+  negative_samples_ = 0;
   size_t sample = 0;
   while (message.next()) {
     const uint32_t field = message.field();
@@ -71,6 +74,12 @@ bool ProfileReader::read(WireReader message, const std::vector<Label>& resource,
   profile.resource = decoding_.intern_labels(labels);
   if (cut_stacks > 0)
     profile.add_loss(decoding_.dictionary().strings.intern(kLossStackTruncated), cut_stacks);
+  // A message that Vesta wrote says it already: those samples are the same ones.
+  const StringId negative = decoding_.dictionary().strings.intern(kLossNegative);
+  if (negative_samples_ > 0 &&
+      std::ranges::find(profile.losses, negative, &Loss::reason) == profile.losses.end()) {
+    profile.add_loss(negative, negative_samples_);
+  }
   return true;
 }
 
@@ -170,10 +179,7 @@ bool ProfileReader::read_sample(WireReader message, SampleTable& rows, uint64_t&
     } else if (field == layout_.sample_values) {
       ok = decoding_.integers(message, "values", [&](uint64_t value) {
         values_.push_back(static_cast<int64_t>(value));
-        if (values_.back() >= 0 || decoding_.options().allow_negative) return true;
-        return decoding_.fail(message.offset(), "values",
-                              fmt::format("{} is negative", values_.back()),
-                              "only differences of profiles have negative values");
+        return true;
       });
     } else if (field == layout_.sample_attributes) {
       ok = decoding_.integers(message, "attribute_indices", [&](uint64_t value) {
@@ -197,6 +203,8 @@ bool ProfileReader::read_sample(WireReader message, SampleTable& rows, uint64_t&
   }
   if (!decoding_.well_formed(message)) return false;
   if (stack.index() < extras_.cut_stacks.size() && extras_.cut_stacks[stack.index()]) ++cut_stacks;
+  const bool is_negative = std::ranges::any_of(values_, [](int64_t value) { return value < 0; });
+  if (is_negative && !decoding_.options().allow_negative) ++negative_samples_;
   return add_rows(start, stack, link, rows);
 }
 

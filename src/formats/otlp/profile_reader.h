@@ -35,6 +35,7 @@ class ProfileReader {
   const DictionaryExtras& extras_;
   const Layout& layout_;
   size_t max_label_items_;
+  uint64_t negative_samples_ = 0;  // of the current profile
   size_t rows_read_ = 0;           // of all profiles, against max_samples
   std::vector<Label> labels_;      // scratch
   std::vector<int64_t> values_;    // scratch

@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "formats/common/losses.h"
 #include "formats/pprof/reader.h"
 #include "formats/pprof/test_profile.h"
+#include "formats/pprof/writer.h"
 
 namespace vesta::pprof {
 namespace {
@@ -216,18 +218,29 @@ TEST(PprofBadInput, NumberOfValuesDiffers) {
   EXPECT_THAT(error_of(file.finish()), HasSubstr("sample.value: 0 values for 1 sample types"));
 }
 
-TEST(PprofBadInput, NegativeValuesNeedAReason) {
+// As Parca's delta profiles and the output of `pprof -proto -base` have them.
+TEST(PprofBadInput, NegativeValuesAreKeptAndNoted) {
+  const auto noted = [](const Result<ProfileBatch>& batch) {
+    for (const Loss& loss : batch->profiles[0].losses)
+      if (batch->dictionary.string(loss.reason) == kLossNegative) return loss.count;
+    return uint64_t{0};
+  };
   FileBuilder file = FileBuilder::small();
   file.sample({1}, {-1});
   const std::string bytes = file.finish();
-  EXPECT_THAT(error_of(bytes), HasSubstr("sample.value: is negative"));
-  EXPECT_TRUE(read_pprof(bytes, {.allow_negative = true}).ok());
+  const Result<ProfileBatch> batch = read_pprof(bytes);
+  ASSERT_TRUE(batch.ok()) << batch.error().message;
+  EXPECT_EQ(total_of(batch->profiles[0], 0), 34);
+  EXPECT_EQ(noted(batch), 1u);
+  EXPECT_EQ(noted(read_pprof(write_pprof(*batch))), 1u);  // once, however often it is written
+  EXPECT_EQ(noted(read_pprof(bytes, {.allow_negative = true})), 0u);
 
   file = FileBuilder::small();
   file.sample({1}, {-1}, file.text_label("pprof::base", "true"));
   const Result<ProfileBatch> difference = read_pprof(file.finish());
   ASSERT_TRUE(difference.ok());
   EXPECT_EQ(total_of(difference->profiles[0], 0), 34);
+  EXPECT_EQ(noted(difference), 0u);
 }
 
 TEST(PprofBadInput, WireTypesThatDoNotFit) {

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <string>
 
+#include "formats/common/losses.h"
 #include "formats/common/parse_error.h"
 #include "formats/pprof/fields.h"
 #include "formats/pprof/outline.h"
@@ -98,6 +100,15 @@ void add_loss(ProfileBatch& batch, const std::string& reason, uint64_t count) {
   p.losses.push_back({batch.dictionary.strings.add(reason), count});
 }
 
+// A file that Vesta wrote says it already: those samples are the same ones.
+void note_negative_samples(ProfileBatch& batch, uint64_t count) {
+  const Profile& p = batch.profiles.front();
+  const auto is_stated = [&](const Loss& loss) {
+    return batch.dictionary.string(loss.reason) == kLossNegative;
+  };
+  if (std::ranges::none_of(p.losses, is_stated)) add_loss(batch, kLossNegative, count);
+}
+
 Status read_comments(std::string_view bytes, const Outline& outline, const StringTable& strings,
                      std::vector<StringId>& comments) {
   for (const uint32_t offset : outline.comments) {
@@ -184,6 +195,7 @@ Result<ProfileBatch> read(std::string_view bytes, const ReadOptions& options) {
   add_loss(batch, kLossNameTruncated, outline.repairs.truncated);
   add_loss(batch, kLossInvalidUtf8, outline.repairs.invalid_utf8);
   add_loss(batch, kLossStackTruncated, samples.truncated_stacks());
+  note_negative_samples(batch, samples.negative_samples());
   return batch;
 }
 

@@ -129,10 +129,7 @@ bool SampleDecoder::decode(WireReader reader, std::string_view message) {
   }
   int64_t signs = 0;
   for (size_t i = values_before; i < samples_.values.size(); ++i) signs |= samples_.values[i];
-  if (signs < 0 && !options_.allow_negative && !meaning.is_difference_base) {
-    return fail(malformed(offset(), "sample.value: is negative",
-                          "only differences of profiles have negative values"));
-  }
+  if (signs < 0 && !options_.allow_negative && !meaning.is_difference_base) ++negative_samples_;
   add_row(stack, labels, meaning);
   return true;
 }

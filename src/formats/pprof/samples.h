@@ -27,6 +27,8 @@ class SampleDecoder {
 
   // How many stacks were deeper than the limit.
   uint64_t truncated_stacks() const { return truncated_stacks_; }
+  // How many samples have a negative value that nothing in the file explains.
+  uint64_t negative_samples() const { return negative_samples_; }
 
  private:
   bool decode(WireReader reader, std::string_view message);
@@ -51,6 +53,7 @@ class SampleDecoder {
   std::string_view last_ids_;          // the bytes that last_stack_ came from
   StackId last_stack_;
   uint64_t truncated_stacks_ = 0;
+  uint64_t negative_samples_ = 0;
   Error error_;
 };
 

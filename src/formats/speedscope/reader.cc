@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "formats/common/json_document.h"
+#include "formats/common/losses.h"
 #include "formats/common/name_cleaner.h"
 #include "formats/common/parse_error.h"
 #include "formats/common/stack_budget.h"
@@ -280,7 +281,7 @@ class Reader {
       if (item.get(value)) return syntax_error(path());
       const auto number = json_number(value);
       if (!number) return error_at(path(), "not a number", kSyntaxHint);
-      if (number->real < 0 && !options_.allow_negative) return error_at(path(), "negative");
+      if (number->real < 0 && !options_.allow_negative) ++negative_samples_;
       const auto weight = to_base_unit(*number, header.unit.to_base, group.carry);
       if (!weight) return error_at(path(), "does not fit into 64 bits");
       weights.push_back(*weight);
@@ -456,6 +457,7 @@ class Reader {
       profile.samples = group.table.finish();
       if (batch_.profiles.empty()) {
         names_.add_losses(profile, builder_);
+        profile.add_loss(builder_.string(kLossNegative), negative_samples_);
         if (json_.repairs() > 0) {
           profile.add_loss(builder_.string(kLossInvalidUtf8), json_.repairs());
         }
@@ -468,6 +470,7 @@ class Reader {
   ProfileBatch batch_;
   DictionaryBuilder builder_;
   NameCleaner names_;
+  uint64_t negative_samples_ = 0;
   JsonDocument json_;
   size_t frame_budget_ = 0;
   int64_t active_ = -1;

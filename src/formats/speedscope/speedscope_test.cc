@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "formats/common/losses.h"
 #include "formats/speedscope/reader.h"
 #include "formats/speedscope/writer.h"
 #include "profile/dictionary_builder.h"
@@ -141,7 +142,6 @@ TEST(Speedscope, RefusesBrokenSamples) {
   EXPECT_THAT(error("[[0.5]]", "[1]"), HasSubstr("samples[0][0]: not the index"));
   EXPECT_THAT(error("[[0],[0]]", "[1]"), HasSubstr("samples[1]: there are 1 weights only"));
   EXPECT_THAT(error("[[0]]", "[1,2]"), HasSubstr("2 weights for 1 samples"));
-  EXPECT_THAT(error("[[0]]", "[-1]"), HasSubstr("weights[0]: negative"));
   EXPECT_THAT(error("[[0]]", "[\"x\"]"), HasSubstr("weights[0]: not a number"));
   EXPECT_THAT(error("[[0]]", "[1e300]"), HasSubstr("weights[0]: does not fit"));
   EXPECT_THAT(error("[[0]]", "[18446744073709551615]"), HasSubstr("weights[0]: not a number"));
@@ -205,6 +205,14 @@ TEST(Speedscope, RepairsNames) {
   }
   EXPECT_THAT(losses, testing::UnorderedElementsAre("name truncated 1", "stack truncated 1",
                                                     "invalid UTF-8 replaced 1"));
+}
+
+TEST(Speedscope, KeepsNegativeWeightsAndSaysSo) {
+  const ProfileBatch batch = read_ok(document(sampled("none", "[[0],[1]]", "[-2,3]")));
+  EXPECT_THAT(rows(batch), testing::ElementsAre("a -2", "b 3"));
+  ASSERT_EQ(batch.profiles[0].losses.size(), 1u);
+  EXPECT_EQ(batch.dictionary.string(batch.profiles[0].losses[0].reason), kLossNegative);
+  EXPECT_EQ(batch.profiles[0].losses[0].count, 1u);
 }
 
 TEST(Speedscope, HonoursLimits) {

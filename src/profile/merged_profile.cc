@@ -70,8 +70,29 @@ std::string TypeInfo::id() const {
   return fmt::format("{}:{}:{}:{}:{}", name, type, unit, period_type, period_unit);
 }
 
+namespace {
+
+// Takes the mark off a default that would show an empty report while another type has something to
+// show: of the same unit if possible.
+void move_empty_default(std::vector<TypeInfo>& types, const std::vector<bool>& has_values) {
+  const auto wanted = std::ranges::find_if(types, &TypeInfo::is_default);
+  if (wanted == types.end() || has_values[static_cast<size_t>(wanted - types.begin())]) return;
+  TypeInfo* better = nullptr;
+  for (size_t i = types.size(); i-- > 0;) {
+    if (!has_values[i]) continue;
+    const bool is_alike = types[i].unit == wanted->unit;
+    if (better == nullptr || is_alike || better->unit != wanted->unit) better = &types[i];
+  }
+  if (better == nullptr) return;
+  wanted->is_default = false;
+  better->is_default = true;
+}
+
+}  // namespace
+
 std::vector<TypeInfo> list_types(const ProfileBatch& batch) {
   std::vector<TypeInfo> types;
+  std::vector<bool> has_values;  // of each type, other than 0
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, size_t> places;
   const Dictionary& d = batch.dictionary;
   for (size_t i = 0; i < batch.profiles.size(); ++i) {
@@ -87,8 +108,13 @@ std::vector<TypeInfo> list_types(const ProfileBatch& batch) {
       }
       TypeInfo& info = types[known->second];
       info.total = saturating_add(info.total, total_of(p, type));
+      // Those of a difference may add up to nothing.
+      if (has_values.size() < types.size()) has_values.push_back(false);
+      for (size_t row = 0; row < p.samples.size() && !has_values[known->second]; ++row)
+        has_values[known->second] = p.value(row, type) != 0;
     }
   }
+  move_empty_default(types, has_values);
   return types;
 }
 

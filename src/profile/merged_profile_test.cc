@@ -64,6 +64,23 @@ TEST(TypesTest, ATypeIsFoundByWhateverAPersonCallsIt) {
   EXPECT_EQ(found(batch, "block"), "block/delay");
 }
 
+TEST(TypesTest, ADefaultWithoutValuesGivesWayToATypeThatHasSome) {
+  ProfileBatch batch = test::batch_from({{"a", 3}}, "alloc_objects", "count");
+  DictionaryBuilder b(batch.dictionary);
+  Profile& profile = batch.profiles[0];
+  for (const auto* type : {"alloc_space", "inuse_space"})
+    profile.sample_types.push_back({b.string(type), b.string("bytes"), Temporality::kCumulative});
+  profile.default_type = 2;
+  profile.samples.values = {3, 24, 0};
+  EXPECT_EQ(find_type(list_types(batch), "")->type, "alloc_space");  // the same unit
+  profile.samples.values = {3, 0, 0};
+  EXPECT_EQ(find_type(list_types(batch), "")->type, "alloc_objects");
+  profile.samples.values = {0, 0, 0};
+  EXPECT_EQ(find_type(list_types(batch), "")->type, "inuse_space");
+  profile.samples.values = {3, 24, 8};
+  EXPECT_EQ(find_type(list_types(batch), "")->type, "inuse_space");
+}
+
 TEST(TypesTest, TheErrorSaysWhatThereIs) {
   const ProfileBatch batch = with_types({{"", "off_cpu", "nanoseconds"}, {"", "cpu", "count"}});
   EXPECT_EQ(found(batch, "cpuu"), "error: did you mean 'cpu'? there is: off_cpu, cpu");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "formats/common/losses.h"
 #include "formats/pprof/writer.h"
 #include "profile/dictionary_builder.h"
 #include "profile/test_profiles.h"
@@ -72,6 +73,42 @@ TEST_F(FileShelfTest, KeepsTimesLabelsAndTheDefaultTypeOfAFile) {
   EXPECT_EQ(file->types[1].type.id(), "memory:alloc_space:bytes::");
   EXPECT_EQ(file->range.start_ns, profile.time_ns);
   EXPECT_EQ(file->range.end_ns, profile.time_ns + profile.duration_ns);
+}
+
+TEST_F(FileShelfTest, ShowsATypeThatHasValuesFirst) {
+  ProfileBatch batch = test::batch_from({{"main;a", 5}}, "alloc_objects", "count");
+  DictionaryBuilder b(batch.dictionary);
+  Profile& profile = batch.profiles[0];
+  for (const auto* type : {"alloc_space", "inuse_space"})
+    profile.sample_types.push_back({b.string(type), b.string("bytes"), Temporality::kCumulative});
+  profile.samples.values = {5, 80, 0};
+  profile.default_type = 2;
+  const auto file = open("heap.pb.gz", write_pprof(batch));
+  EXPECT_EQ(file->types.at(0).type.sample_type, "alloc_space");
+}
+
+TEST_F(FileShelfTest, SaysHowToConvertFilesOfOtherTools) {
+  const auto file = shelf().open("t", "perf.data", "PERFILE2h" + std::string(100, '\0'));
+  ASSERT_FALSE(file.ok());
+  EXPECT_EQ(file.error().code, ErrorCode::kInvalidInput);  // HTTP 400
+  EXPECT_EQ(file.error().message, "this is a perf.data file, which Vesta does not read");
+  EXPECT_EQ(file.error().hint, "convert it: perf script -i FILE | vesta top -");
+}
+
+TEST_F(FileShelfTest, KeepsNegativeValuesOfADifference) {
+  const auto file = open("d.folded", "main;more 7\nmain;less -3\n");
+  ASSERT_EQ(file->types.size(), 1U);
+  EXPECT_EQ(file->types[0].samples, 2U);
+  EXPECT_EQ(file->types[0].total, 4);
+  SelectRequest request;
+  request.type = file->types[0].type;
+  request.range = kAllTime;
+  request.budget.bytes = UINT64_MAX;
+  const auto selections = file->engine->select("t", request);
+  ASSERT_TRUE(selections.ok());
+  ASSERT_EQ(selections->at(0).losses.size(), 1U);
+  EXPECT_EQ(selections->at(0).losses[0].reason, kLossNegative);
+  EXPECT_EQ(selections->at(0).losses[0].count, 1U);
 }
 
 TEST_F(FileShelfTest, TheSameFileIsTheSame) {

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "ingest/ingest.h"
 #include "ingest/read_file.h"
+#include "profile/merged_profile.h"
 #include "query/type_words.h"
 #include "store/memory/memory_engine.h"
 
@@ -33,8 +34,7 @@ TenantLimits without_bounds_of_stores(TenantLimits limits) {
 
 ReadOptions read_options(const Ingest& ingest, std::string_view tenant, bool keep_times) {
   ReadOptions options = ingest.read_options(tenant);
-  // A difference would be shown without its losses.
-  options.allow_negative = false;
+  options.allow_negative = false;  // kept, but the reports say so
   options.keep_timestamps = keep_times;
   return options;
 }
@@ -52,14 +52,11 @@ uint64_t stored_bytes_of(const ProfileBatch& batch) {
   return bytes;
 }
 
-// What the file itself would show first: "cpu", "nanoseconds".
+// What the file itself would show first, as long as that has values: "cpu", "nanoseconds".
 std::pair<std::string, std::string> default_type_of(const ProfileBatch& batch) {
-  if (batch.profiles.empty() || batch.profiles[0].sample_types.empty()) return {};
-  const Profile& profile = batch.profiles[0];
-  const SampleType& type =
-      profile.sample_types[std::min<size_t>(profile.default_type, profile.sample_types.size() - 1)];
-  return {std::string(batch.dictionary.string(type.type)),
-          std::string(batch.dictionary.string(type.unit))};
+  const Result<TypeInfo> type = find_type(list_types(batch), "");
+  if (!type) return {};
+  return {type->type, type->unit};
 }
 
 // Looks through what was stored of one type.
@@ -168,6 +165,7 @@ Result<std::shared_ptr<const OpenedFile>> open_file(const FileSource& source) {
   file->engine = make_memory_engine();
   IngestOptions options;
   options.limits = without_bounds_of_stores(source.limits);
+  options.keep_negative = true;  // a difference is shown as it is
   options.now_ns = [now_ns = source.now_ns] { return now_ns; };
   Ingest ingest(*file->engine, std::move(options));
   VESTA_ASSIGN(FileContent content, read_content(source, ingest));

@@ -50,6 +50,8 @@ class LayoutFinder {
     return decoding_.well_formed(top);
   }
 
+  bool is_1_7() const { return is_1_7_; }
+
   bool decide(Layout& layout) {
     const Evidence& e = evidence_;
     if (e.has_1_8_fields) {
@@ -110,7 +112,7 @@ class LayoutFinder {
       switch (profile.field()) {
         case 1:
           if (type == WireType::kBytes) {
-            if (++sample_types > 1) return refuse_old(profile, "1.7 or older");
+            if (++sample_types > 1) return found_1_7();
             WireReader value_type = profile.message();
             while (value_type.next()) {
               if (value_type.is(3, WireType::kVarint)) evidence_.has_1_8_fields = true;
@@ -130,13 +132,13 @@ class LayoutFinder {
           break;
         case 3:
         case 6:
-          if (type == WireType::kBytes) return refuse_old(profile, "1.7 or older");
+          if (type == WireType::kBytes) return found_1_7();
           break;
         case 5:
-          if (type == WireType::kVarint) return refuse_old(profile, "1.7 or older");
+          if (type == WireType::kVarint) return found_1_7();
           break;
         case 7:
-          if (type == WireType::kVarint) return refuse_old(profile, "1.7 or older");
+          if (type == WireType::kVarint) return found_1_7();
           if (type == WireType::kBytes) {
             // 1.9 and later keep the profile id here: 16 bytes or none. 1.8 keeps comments.
             const size_t length = profile.bytes().size();
@@ -195,7 +197,7 @@ class LayoutFinder {
           while (!value.at_end()) note_item(list, value.read_varint());
           if (!value.ok()) return decoding_.fail(sample.offset(), "", value.problem());
         } else if (field == 3) {
-          if (varint_2) return refuse_old(sample, "1.7 or older");
+          if (varint_2) return found_1_7();
           old = true;
         } else if (field == 4) {
           is_new = true;
@@ -311,6 +313,12 @@ class LayoutFinder {
         "say which with --otlp-layout 1.9 or --otlp-layout 1.10");
   }
 
+  // Stops the scan: everything else is decided once the message is rewritten.
+  bool found_1_7() {
+    is_1_7_ = true;
+    return false;
+  }
+
   bool refuse_old(const WireReader& reader, std::string_view release) {
     return refuse_old_release(decoding_, reader, release);
   }
@@ -319,6 +327,7 @@ class LayoutFinder {
 
   Decoding& decoding_;
   Evidence evidence_;
+  bool is_1_7_ = false;
   WireReader dictionary_;
   std::vector<bool> used_by_samples_;
   std::vector<bool> used_by_profiles_;
@@ -333,11 +342,11 @@ bool refuse_old_release(Decoding& decoding, const WireReader& reader, std::strin
       reader.offset(), "",
       fmt::format("field {} has the shape of OTLP profiles {}, which Vesta does not read",
                   reader.field(), release),
-      "upgrade the sender to one built with opentelemetry-proto 1.10 or later (1.8 and 1.9 are "
+      "upgrade the sender to one built with opentelemetry-proto 1.10 or later (1.7 to 1.9 are "
       "read too)");
 }
 
-bool find_layout(Decoding& decoding, std::string_view message, Layout& layout) {
+bool find_layout(Decoding& decoding, std::string_view message, Layout& layout, bool& is_1_7) {
   switch (decoding.options().otlp_layout) {
     case OtlpLayout::kV1_8:
       layout = kLayout1_8;
@@ -352,7 +361,9 @@ bool find_layout(Decoding& decoding, std::string_view message, Layout& layout) {
       break;
   }
   LayoutFinder finder(decoding);
-  return finder.scan(message) && finder.decide(layout);
+  if (finder.scan(message)) return finder.decide(layout);
+  is_1_7 = finder.is_1_7();
+  return false;
 }
 
 }  // namespace vesta::otlp

@@ -29,12 +29,14 @@ inline constexpr Layout kLayout1_10{2, 3, 4, 0, 7, 8, 9, 10, 11};
 inline constexpr uint32_t kJsonComments = 15;
 inline constexpr Layout kLayoutJson{2, 3, 4, kJsonComments, 7, 8, 9, 10, 11};
 
-// The layout of a whole message; options().otlp_layout overrides what its shape says. False, with
-// an error, for releases before 1.8, for malformed bytes, and where two readings are equally good.
+// The layout of a whole message; options().otlp_layout overrides what its shape says. False with
+// `is_1_7`, and without an error, for release 1.7, whose messages must be rewritten first
+// (release_1_7.h). False with an error for releases before it, for malformed bytes, and where two
+// readings are equally good.
 // REQUIRES: decoding.sizes is filled in.
-bool find_layout(Decoding& decoding, std::string_view message, Layout& layout);
+bool find_layout(Decoding& decoding, std::string_view message, Layout& layout, bool& is_1_7);
 
-// Always false: the current field has a shape that only a release before 1.8 has.
+// Always false: the current field has a shape that only a release before 1.7 has.
 bool refuse_old_release(Decoding& decoding, const WireReader& reader, std::string_view release);
 
 }  // namespace vesta::otlp

@@ -135,34 +135,6 @@ TEST(OtlpLayout, PayloadsAreNotMistakenForAttributes) {
   EXPECT_EQ(read_total(m), "9 with 0 labels");
 }
 
-TEST(OtlpLayout, OlderReleasesAreNamed) {
-  // 1.7: sample {1 start, 2 length, 3 values}, profile {3 location indices, 4 time, 5 duration}.
-  WireWriter sample;
-  sample.uint64(1, 1);
-  sample.uint64(2, 2);
-  sample.always_bytes(3, "\x05");
-  WireWriter profile;
-  profile.always_bytes(1, "\x08\x01\x10\x02");
-  profile.message(2, sample);
-  const std::string without_locations = profile.view();
-  profile.always_bytes(3, "\x01\x02\x03");
-  profile.uint64(4, 1'700'000'000);
-  for (const std::string& bytes : {profile.view(), without_locations}) {
-    WireWriter scope;
-    scope.always_bytes(2, bytes);
-    WireWriter resource;
-    resource.message(2, scope);
-    WireWriter data;
-    data.message(1, resource);
-    data.always_bytes(2, std::string("\x2a\x00", 2));
-    EXPECT_TRUE(looks_like_otlp(data.view()));
-    const auto batch = read_otlp(data.view(), {});
-    ASSERT_FALSE(batch.ok());
-    EXPECT_THAT(batch.error().message, HasSubstr("1.7 or older"));
-    EXPECT_THAT(batch.error().hint, HasSubstr("upgrade the sender"));
-  }
-}
-
 TEST(OtlpLayout, TablesBesideTheProfilesAre1_6) {
   WireWriter profile;
   profile.always_bytes(1, "\x08\x01\x10\x02");

@@ -6,6 +6,7 @@
 #include "formats/otlp/conventions.h"
 #include "formats/otlp/join.h"
 #include "formats/otlp/profile_reader.h"
+#include "formats/otlp/release_1_7.h"
 
 namespace vesta {
 namespace otlp {
@@ -20,10 +21,17 @@ struct Scope {
 
 class MessageReader {
  public:
-  // Without an outcome, one bad profile is an error of the whole.
+  // Without an outcome, one bad profile is an error of the whole. Without a layout, the shape of
+  // the message tells it.
   MessageReader(std::string_view bytes, const ReadOptions& options, bool from_json,
-                OtlpOutcome* outcome)
-      : bytes_(bytes), decoding_(options, batch_.dictionary, from_json), outcome_(outcome) {}
+                OtlpOutcome* outcome, const Layout* layout)
+      : bytes_(bytes),
+        decoding_(options, batch_.dictionary, from_json),
+        outcome_(outcome),
+        layout_(layout) {}
+
+  // Why read() failed, if it did: the error says nothing then.
+  bool is_release_1_7() const { return is_release_1_7_; }
 
   Result<ProfileBatch> read() {
     if (!read_all() || decoding_.failed()) return decoding_.take_error();
@@ -37,8 +45,9 @@ class MessageReader {
     WireReader dictionary;
     if (!find_dictionary(dictionary) || !count_tables(decoding_, dictionary, decoding_.sizes))
       return false;
-    Layout layout = kLayoutJson;
-    if (!decoding_.from_json() && !find_layout(decoding_, bytes_, layout)) return false;
+    Layout layout = layout_ == nullptr ? Layout() : *layout_;
+    if (layout_ == nullptr && !find_layout(decoding_, bytes_, layout, is_release_1_7_))
+      return false;
     DictionaryExtras extras;
     if (!read_dictionary(decoding_, dictionary, extras)) return false;
     ProfileReader profiles(decoding_, extras, layout, bytes_.size() + 1'000'000);
@@ -245,6 +254,8 @@ class MessageReader {
   ProfileBatch batch_;
   Decoding decoding_;
   OtlpOutcome* outcome_;
+  const Layout* layout_;
+  bool is_release_1_7_ = false;
 };
 
 // A ResourceProfiles has nothing but lengths-and-bytes, and scopes inside; pprof's ValueType, which
@@ -292,7 +303,7 @@ bool is_profile_without_dictionary(WireReader profile) {
 
 Result<ProfileBatch> read_transcoded(std::string_view bytes, const ReadOptions& options,
                                      OtlpOutcome* outcome) {
-  return MessageReader(bytes, options, true, outcome).read();
+  return MessageReader(bytes, options, true, outcome, &kLayoutJson).read();
 }
 
 }  // namespace otlp
@@ -328,7 +339,14 @@ Result<ProfileBatch> read_message(std::string_view bytes, const ReadOptions& opt
     return parse_error("OTLP", 0, "the input is empty",
                        "an OTLP message with no profile still has a dictionary");
   }
-  return otlp::MessageReader(bytes, options, false, outcome).read();
+  otlp::MessageReader reader(bytes, options, false, outcome, nullptr);
+  auto batch = reader.read();
+  if (batch || !reader.is_release_1_7()) return batch;
+  VESTA_ASSIGN(const std::string rewritten, otlp::from_release_1_7(bytes));
+  batch = otlp::MessageReader(rewritten, options, false, outcome, &otlp::kLayoutJson).read();
+  // Offsets are those of the rewritten message.
+  if (!batch) return with_context(std::move(batch).error(), "rewritten from release 1.7");
+  return batch;
 }
 
 }  // namespace

@@ -85,6 +85,17 @@ Result<Chunk> read_chunk_header(std::string_view recording, size_t offset) {
   return chunk;
 }
 
+bool is_cut_off(std::string_view rest) {
+  if (rest.size() < kChunkHeaderBytes)
+    return rest.substr(0, kMagic.size()) == kMagic.substr(0, rest.size());
+  if (!rest.starts_with(kMagic)) return false;
+  constexpr size_t kSize = 8;
+  constexpr size_t kState = 64;
+  Cursor cursor(rest, kSize, kChunkHeaderBytes, false);
+  const auto size = static_cast<uint64_t>(cursor.read_long());
+  return rest[kState] == 0 && size > rest.size();
+}
+
 Error bad_record(const Chunk& chunk, size_t offset) {
   Cursor cursor = chunk.cursor(offset, chunk.bytes.size());
   const int64_t size = cursor.read_int();

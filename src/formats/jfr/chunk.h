@@ -37,6 +37,9 @@ struct Chunk {
 // recording is an error, unless it is marked as unfinished: then it goes as far as there are bytes.
 Result<Chunk> read_chunk_header(std::string_view recording, size_t offset);
 
+// Whether a finished chunk starts here of which the end is missing, or part of its header.
+bool is_cut_off(std::string_view rest);
+
 // One record of a chunk: an event, a checkpoint or the metadata.
 struct Record {
   size_t offset = 0;   // in the chunk

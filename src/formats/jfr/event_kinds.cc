@@ -20,6 +20,14 @@ constexpr std::array kEvents{
     EventSpec{"jdk.ObjectAllocationSample", kAllocationSample, "weight"},
     EventSpec{"profiler.LiveObject", kLiveObject, "allocationSize"},
     EventSpec{"jdk.OldObjectSample", kOldObject, "objectSize"},
+    EventSpec{"datadog.ExecutionSample", kWeightedCpuSample, "weight"},
+    EventSpec{"datadog.MethodSample", kWeightedWallSample, "weight"},
+    EventSpec{"datadog.ObjectSample", kScaledAllocation, "size"},
+    EventSpec{"datadog.HeapLiveObject", kScaledLiveObject, "size"},
+    EventSpec{"datadog.ObjectAllocationInNewTLAB", kAllocationInNewTlab, "tlabSize",
+              "allocationSize"},
+    EventSpec{"datadog.ObjectAllocationOutsideTLAB", kAllocationOutsideTlab, "allocationSize"},
+    EventSpec{"datadog.DatadogProfilerConfig", kDatadogConfig},
     EventSpec{"profiler.Malloc", kMalloc, "size"},
     EventSpec{"profiler.Free", kFree},
     EventSpec{"jdk.JavaMonitorEnter", kLock},
@@ -49,13 +57,21 @@ constexpr std::array kEvents{
 };
 
 constexpr std::array kSampleFields{
-    WantedField{"startTime", kSlotStart},      WantedField{"duration", kSlotDuration},
-    WantedField{"sampledThread", kSlotThread}, WantedField{"eventThread", kSlotThread},
-    WantedField{"stackTrace", kSlotStack},     WantedField{"state", kSlotState},
-    WantedField{"objectClass", kSlotClass},    WantedField{"monitorClass", kSlotClass},
-    WantedField{"parkedClass", kSlotClass},    WantedField{"address", kSlotAddress},
-    WantedField{"contextId", kSlotContextId},  WantedField{"spanId", kSlotSpanId},
-    WantedField{"spanName", kSlotSpanName},    WantedField{"traceId", kSlotTraceId},
+    WantedField{"startTime", kSlotStart},
+    WantedField{"duration", kSlotDuration},
+    WantedField{"sampledThread", kSlotThread},
+    WantedField{"eventThread", kSlotThread},
+    WantedField{"stackTrace", kSlotStack},
+    WantedField{"state", kSlotState},
+    WantedField{"objectClass", kSlotClass},
+    WantedField{"monitorClass", kSlotClass},
+    WantedField{"parkedClass", kSlotClass},
+    WantedField{"address", kSlotAddress},
+    WantedField{"contextId", kSlotContextId},
+    WantedField{"spanId", kSlotSpanId},
+    WantedField{"spanName", kSlotSpanName},
+    WantedField{"traceId", kSlotTraceId},
+    WantedField{"localRootSpanId", kSlotLocalRootSpanId},
 };
 constexpr std::array kGcFields{
     WantedField{"startTime", kSlotStart}, WantedField{"duration", kSlotDuration},
@@ -75,6 +91,10 @@ constexpr std::array kJvmFields{
     WantedField{"pid", kSlotPid},
 };
 
+constexpr std::array kConfigFields{
+    WantedField{"cpuInterval", kSlotWeight},
+    WantedField{"wallInterval", kSlotDuration},
+};
 constexpr std::array kPropertyFields{
     WantedField{"key", kSlotName},
     WantedField{"value", kSlotValue},
@@ -107,6 +127,14 @@ WantedFields wanted_fields(const EventSpec& spec) {
       break;
     case kSystemProperty:
       add(kPropertyFields);
+      break;
+    case kDatadogConfig:
+      add(kConfigFields);
+      break;
+    case kScaledAllocation:
+    case kScaledLiveObject:
+      add(kSampleFields);
+      wanted.fields[wanted.count++] = {"weight", kSlotScale};
       break;
     default:
       add(kSampleFields);

@@ -15,6 +15,10 @@ enum class EventKind : uint8_t {
   kNativeMethodSample,
   kCpuTimeSample,
   kWallClockSample,
+  kWeightedCpuSample,  // of ddprof: each stands for `weight` samples
+  kWeightedWallSample,
+  kScaledAllocation,  // of ddprof: each stands for `weight` objects of its size
+  kScaledLiveObject,
   kAllocationInNewTlab,
   kAllocationOutsideTlab,
   kAllocationSample,
@@ -31,6 +35,7 @@ enum class EventKind : uint8_t {
   kLostSamples,
   kLostBytes,
   kSetting,
+  kDatadogConfig,
   kJvmInformation,
   kSystemProperty,
 };
@@ -49,6 +54,7 @@ enum EventSlot : uint8_t {
   kSlotAddress,
   kSlotContextId,
   kSlotSpanId,
+  kSlotLocalRootSpanId,
   kSlotSpanName,
   kSlotTraceId,
   kSlotSettingId,
@@ -57,6 +63,7 @@ enum EventSlot : uint8_t {
   kSlotArguments,
   kSlotJvmArguments,
   kSlotPid,
+  kSlotScale = kFloatSlot,
 };
 
 struct EventSpec {

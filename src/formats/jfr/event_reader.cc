@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+#include <cmath>
 #include <limits>
 
 #include "base/hex.h"
@@ -23,12 +25,13 @@ int64_t saturating_multiply(int64_t a, int64_t b) {
 
 }  // namespace
 
-int64_t EventReader::time_value(const Event& event, EventSlot slot, TimeUnit fallback) const {
-  const SlotField& field = event.plan.program.field(slot);
+int64_t EventReader::time_value(const EventPlan& plan, const Constants& constants, EventSlot slot,
+                                TimeUnit fallback) const {
+  const SlotField& field = plan.program.field(slot);
   const int64_t value = slots_.numbers[slot];
   switch (field.unit == TimeUnit::kNone ? fallback : field.unit) {
     case TimeUnit::kTicks:
-      return event.constants.chunk().ticks_to_ns(value);
+      return constants.chunk().ticks_to_ns(value);
     case TimeUnit::kMicroseconds:
       return saturating_multiply(value, 1'000);
     case TimeUnit::kMilliseconds:
@@ -52,6 +55,10 @@ void EventReader::read_setup(const EventPlan& plan, const Record& record, Consta
     const uint32_t about = constants.types().by_id(slots_.numbers[kSlotSettingId]);
     if (about == kNoType) return;
     settings_.apply(constants.types()[about].name, text(kSlotName), text(kSlotValue));
+  } else if (plan.spec->kind == EventKind::kDatadogConfig) {
+    settings_.set_datadog_intervals(
+        time_value(plan, constants, kSlotWeight, TimeUnit::kMilliseconds),
+        time_value(plan, constants, kSlotDuration, TimeUnit::kMilliseconds));
   } else if (plan.spec->kind == EventKind::kSystemProperty) {
     jvm_.add_property(text(kSlotName), text(kSlotValue));
   } else if (jvm_.name.empty()) {
@@ -121,6 +128,8 @@ Status EventReader::read_common(Event& event, StackResolver& stacks) {
   event.labels.context_id = slots_.numbers[kSlotContextId];
   if (program.field(kSlotSpanId).primitive == Primitive::kLong)
     event.labels.span_id = slots_.numbers[kSlotSpanId];
+  if (program.field(kSlotLocalRootSpanId).primitive == Primitive::kLong)
+    event.labels.local_root_span_id = slots_.numbers[kSlotLocalRootSpanId];
   const SlotField& span_name = program.field(kSlotSpanName);
   if (span_name.constant_pool || span_name.primitive == Primitive::kString) {
     event.labels.span_name = constants.label(span_name, kSlotSpanName, slots_);
@@ -173,6 +182,22 @@ Status EventReader::read_execution_sample(Event& event) {
   return add(family, event, values);
 }
 
+// ddprof keeps few of the objects, the more likely the larger they are; the weight says how many of
+// this size each stands for.
+Status EventReader::read_scaled_object(Family family, const Event& event) {
+  float scale = 1;
+  if (event.plan.program.field(kSlotScale).present) {
+    const auto given = std::bit_cast<float>(static_cast<uint32_t>(slots_.numbers[kSlotScale]));
+    if (given > 1) scale = given;  // not a number is not greater
+  }
+  const auto scaled = [&](int64_t value) {
+    const double product = std::round(static_cast<double>(value) * static_cast<double>(scale));
+    return product < 9.2e18 ? static_cast<int64_t>(product) : std::numeric_limits<int64_t>::max();
+  };
+  const std::array<int64_t, 2> values{scaled(1), scaled(event.weight)};
+  return add(family, event, values);
+}
+
 Status EventReader::read_gc(Event& event) {
   const FieldProgram& program = event.plan.program;
   const StringId name = event.constants.label(program.field(kSlotName), kSlotName, slots_);
@@ -218,6 +243,25 @@ Status EventReader::read_sample(const EventPlan& plan, const Record& record, Con
       const std::array<int64_t, 2> values{period, 1};
       return add(Family::kCpu, event, values);
     }
+    case EventKind::kWeightedCpuSample: {
+      const int64_t count = plan.program.field(kSlotWeight).present ? event.weight : 1;
+      const int64_t interval = settings_.datadog_cpu_interval_ns();
+      families_.set_period(Family::kCpu, interval);
+      const std::array<int64_t, 2> values{saturating_multiply(count, interval), count};
+      return add(Family::kCpu, event, values);
+    }
+    case EventKind::kWeightedWallSample: {
+      const int64_t count = plan.program.field(kSlotWeight).present ? event.weight : 1;
+      const int64_t interval = settings_.datadog_wall_interval_ns();
+      families_.set_period(Family::kWall, interval);
+      event.labels.state = constants.label(plan.program.field(kSlotState), kSlotState, slots_);
+      const int64_t value = saturating_multiply(count, interval);
+      return add(Family::kWall, event, {&value, 1});
+    }
+    case EventKind::kScaledAllocation:
+      return read_scaled_object(Family::kAllocationSample, event);
+    case EventKind::kScaledLiveObject:
+      return read_scaled_object(Family::kLive, event);
     case EventKind::kAllocationInNewTlab:
       return add(Family::kAllocationInNewTlab, event, one_and_weight);
     case EventKind::kAllocationOutsideTlab:
@@ -255,6 +299,7 @@ Status EventReader::read_sample(const EventPlan& plan, const Record& record, Con
       lost_bytes_ += static_cast<uint64_t>(event.weight);
       return {};
     case EventKind::kSetting:
+    case EventKind::kDatadogConfig:
     case EventKind::kJvmInformation:
     case EventKind::kSystemProperty:
       break;

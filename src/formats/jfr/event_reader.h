@@ -68,7 +68,12 @@ class EventReader {
   LinkId read_link(Event& event);
   Status add(Family family, const Event& event, std::span<const int64_t> values);
   Status add_duration(Family family, Event& event);
-  int64_t time_value(const Event& event, EventSlot slot, TimeUnit fallback) const;
+  Status read_scaled_object(Family family, const Event& event);
+  int64_t time_value(const EventPlan& plan, const Constants& constants, EventSlot slot,
+                     TimeUnit fallback) const;
+  int64_t time_value(const Event& event, EventSlot slot, TimeUnit fallback) const {
+    return time_value(event.plan, event.constants, slot, fallback);
+  }
   Status check_limits(const Event& event) const;
 
   DictionaryBuilder& builder_;

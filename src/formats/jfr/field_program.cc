@@ -25,7 +25,11 @@ int64_t read_number(Cursor& cursor, Primitive primitive) {
       return cursor.read_int();
     case Primitive::kLong:
       return cursor.read_long();
-    case Primitive::kFloat:
+    case Primitive::kFloat: {
+      uint32_t bits = 0;  // never compressed
+      for (int i = 0; i < 4; ++i) bits = bits << 8 | static_cast<uint8_t>(cursor.read_byte());
+      return bits;
+    }
     case Primitive::kDouble:
     case Primitive::kString:
     case Primitive::kNone:
@@ -205,7 +209,9 @@ class FieldCompiler {
         VESTA_TRY(add_field(inner, -1, depth + 1));
       return {};
     }
-    const bool readable = primitive != Primitive::kFloat && primitive != Primitive::kDouble;
+    const bool readable = slot == kFloatSlot
+                              ? primitive == Primitive::kFloat
+                              : primitive != Primitive::kFloat && primitive != Primitive::kDouble;
     if (slot < 0 || !readable) {
       push_skip(primitive);
       return {};

@@ -17,6 +17,8 @@
 namespace vesta::jfr {
 
 inline constexpr size_t kMaxSlots = 24;
+// The one slot that takes a float, as its bits: everything else that Vesta reads is an integer.
+inline constexpr uint8_t kFloatSlot = kMaxSlots - 1;
 
 // Where the values of wanted fields go.
 struct Slots {

@@ -17,6 +17,20 @@ TEST(JfrHostile, SurvivesTruncationAtEveryByte) {
   }
 }
 
+TEST(JfrHostile, ReadsTheWholeChunksOfACutOffRecording) {
+  const std::string one = small_chunk().finish();
+  const std::string two = one + small_chunk().finish();
+  for (size_t size = one.size() + 1; size < two.size(); ++size) {
+    const ProfileBatch batch = read_ok(two.substr(0, size));
+    EXPECT_EQ(total(batch, "samples"), 3) << size;
+    EXPECT_EQ(loss(batch, "chunk cut off"), 1u) << size;
+  }
+  EXPECT_EQ(loss(read_ok(two), "chunk cut off"), 0u);
+  EXPECT_EQ(total(read_ok(two), "samples"), 6);
+  // What follows is no part of a chunk.
+  EXPECT_THAT(error_of(one + "FLX"), HasSubstr("chunk header"));
+}
+
 TEST(JfrHostile, SurvivesAnyByteChanged) {
   const std::string good = small_chunk().finish();
   for (size_t at = 0; at < good.size(); ++at) {

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <map>
 
 #include "formats/jfr/test_batch.h"
@@ -226,6 +227,110 @@ TEST(Jfr, ReadsNativeSamplesApartFromCpuTime) {
   const ProfileBatch batch = read_ok(chunk.finish());
   EXPECT_EQ(total(batch, "cpu"), 60'000'000);
   EXPECT_EQ(total(batch, "native"), 1'000'000'000);
+}
+
+// The fields of ddprof's events, as its metadata has them.
+std::vector<TestField> datadog_fields(std::vector<TestField> own) {
+  std::vector<TestField> fields{{"startTime", "long"},
+                                {"eventThread", "java.lang.Thread", true},
+                                {"stackTrace", "jdk.types.StackTrace", true}};
+  fields.insert(fields.end(), own.begin(), own.end());
+  fields.push_back({"spanId", "long"});
+  fields.push_back({"localRootSpanId", "long"});
+  return fields;
+}
+
+Encoder& float_(Encoder& encoder, float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  for (int shift = 24; shift >= 0; shift -= 8)
+    encoder.raw_byte(static_cast<int>(bits >> shift & 0xff));
+  return encoder;
+}
+
+TEST(Jfr, ReadsSamplesOfDatadogsProfiler) {
+  for (const bool compressed : {true, false}) {
+    TestChunk chunk(compressed);
+    const int64_t thread = chunk.thread("worker-1");
+    const int64_t runnable = chunk.state("RUNNABLE");
+    const int64_t stack = chunk.stack({{chunk.method("com/example/Main", "work"), 42}});
+    chunk.type("datadog.DatadogProfilerConfig",
+               {{"startTime", "long"},
+                {"cpuInterval", "long", false, false, "MILLISECONDS"},
+                {"wallInterval", "long", false, false, "MILLISECONDS"}});
+    chunk.event("datadog.DatadogProfilerConfig",
+                chunk.encoder().long_(1).long_(9).long_(15).take());
+    for (const auto* event : {"datadog.ExecutionSample", "datadog.MethodSample"}) {
+      chunk.type(event,
+                 datadog_fields({{"state", "jdk.types.ThreadState", true}, {"weight", "long"}}));
+      chunk.event(event, chunk.encoder()
+                             .long_(5)
+                             .long_(thread)
+                             .long_(stack)
+                             .long_(runnable)
+                             .long_(4)
+                             .long_(0x1234)
+                             .long_(0x99)
+                             .take());
+    }
+    const ProfileBatch batch = read_ok(chunk.finish());
+    EXPECT_EQ(total(batch, "cpu"), 4 * 9'000'000);
+    EXPECT_EQ(total(batch, "samples"), 4);
+    EXPECT_EQ(total(batch, "wall"), 4 * 15'000'000);
+    const Profile* cpu = find_profile(batch, "cpu");
+    ASSERT_NE(cpu, nullptr);
+    EXPECT_EQ(batch.dictionary.string(cpu->name), "process_cpu");
+    EXPECT_EQ(cpu->period, 9'000'000);
+    EXPECT_EQ(folded(batch, *cpu, 0), "com.example.Main.work");
+    EXPECT_EQ(label(batch, cpu->samples.label_set(0), "profile_id"), "0000000000001234");
+    EXPECT_EQ(label(batch, cpu->samples.label_set(0), "local_root_span_id"), "0000000000000099");
+    const Profile* wall = find_profile(batch, "wall");
+    ASSERT_NE(wall, nullptr);
+    EXPECT_EQ(label(batch, wall->samples.label_set(0), "state"), "RUNNABLE");
+  }
+}
+
+TEST(Jfr, ReadsObjectsOfDatadogsProfiler) {
+  for (const bool compressed : {true, false}) {
+    TestChunk chunk(compressed);
+    const int64_t stack = chunk.stack({{chunk.method("com/example/Main", "work"), 42}});
+    const int64_t object = chunk.class_("com/example/Thing");
+    const std::vector<TestField> own{
+        {"objectClass", "java.lang.Class", true}, {"size", "long"}, {"weight", "float"}};
+    for (const auto* event : {"datadog.ObjectSample", "datadog.HeapLiveObject"}) {
+      chunk.type(event, datadog_fields(own));
+      for (const float weight : {2.5f, 0.0f}) {
+        Encoder fields = chunk.encoder();
+        fields.long_(5).long_(0).long_(stack).long_(object).long_(100);
+        chunk.event(event, float_(fields, weight).long_(0).long_(0).take());
+      }
+    }
+    const ProfileBatch batch = read_ok(chunk.finish());
+    EXPECT_EQ(total(batch, "alloc_sample_bytes"), 250 + 100);
+    EXPECT_EQ(total(batch, "alloc_sample_objects"), 3 + 1);
+    EXPECT_EQ(total(batch, "live_bytes"), 250 + 100);
+    EXPECT_EQ(loss(batch, "events datadog.ObjectSample (not read)"), 0u);
+  }
+}
+
+TEST(Jfr, CountsEventsWithStacksThatItDoesNotRead) {
+  EventChunk events;
+  events.define("jdk.ExecutionSample");
+  events.define("jdk.JavaExceptionThrow", {{"message", "java.lang.String"}});
+  events.chunk.type("jdk.CPULoad", {{"startTime", "long"}, {"machineTotal", "float"}});
+  events.chunk.event("jdk.ExecutionSample", events.event(5, 0).take());
+  for (int i = 0; i < 3; ++i)
+    events.chunk.event("jdk.JavaExceptionThrow", events.event(5, 0).empty_text().take());
+  // Recorded without its stack.
+  events.chunk.event(
+      "jdk.JavaExceptionThrow",
+      events.chunk.encoder().long_(5).long_(0).long_(0).long_(0).empty_text().take());
+  Encoder load = events.chunk.encoder();
+  load.long_(5);
+  events.chunk.event("jdk.CPULoad", float_(load, 0.5f).take());
+  const ProfileBatch batch = read_ok(events.chunk.finish());
+  EXPECT_EQ(total(batch, "samples"), 1);
+  EXPECT_EQ(loss(batch, "events jdk.JavaExceptionThrow (not read)"), 3u);
+  EXPECT_EQ(loss(batch, "events jdk.CPULoad (not read)"), 0u);
 }
 
 TEST(Jfr, TrustsCpuTimeSamplesMoreThanExecutionSamples) {

@@ -38,6 +38,11 @@ LabelSetId LabelSets::make(const SampleLabels& labels) {
     list.push_back(builder_.text_label(
         "profile_id", fmt::format("{:016x}", static_cast<uint64_t>(labels.span_id))));
   }
+  if (labels.local_root_span_id != 0) {
+    list.push_back(builder_.text_label(
+        "local_root_span_id",
+        fmt::format("{:016x}", static_cast<uint64_t>(labels.local_root_span_id))));
+  }
   if (labels.span_name) add(builder_.string("span_name"), labels.span_name);
   if (labels.context_id != 0)
     list.push_back(builder_.number_label("context_id", labels.context_id));

@@ -20,6 +20,7 @@ struct SampleLabels {
   uint32_t padding = 0;
   int64_t context_id = 0;
   int64_t span_id = 0;
+  int64_t local_root_span_id = 0;
   int64_t span_name_id = 0;  // where the name is a number that only the sender can resolve
   friend bool operator==(const SampleLabels&, const SampleLabels&) = default;
 };

@@ -3,10 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <limits>
+#include <map>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/utf8.h"
 #include "formats/common/parse_error.h"
 #include "formats/jfr/chunk.h"
 #include "formats/jfr/event_reader.h"
@@ -18,6 +24,9 @@ namespace jfr {
 namespace {
 
 constexpr std::string_view kLossUnfinished = "recording not finished";
+constexpr std::string_view kLossCutOff = "chunk cut off";
+// Of events that are not read, so many types are named one by one; the rest is told as one number.
+constexpr size_t kMaxSkippedNames = 8;
 
 class RecordingReader {
  public:
@@ -33,6 +42,11 @@ class RecordingReader {
 
   Result<ProfileBatch> read() {
     for (size_t offset = 0; offset < bytes_.size();) {
+      // What was written before the file was cut off is whole.
+      if (has_chunk_ && is_cut_off(bytes_.substr(offset))) {
+        ++cut_chunks_;
+        break;
+      }
       VESTA_ASSIGN(Chunk chunk, read_chunk_header(bytes_, offset));
       if (chunk.bytes.size() > std::numeric_limits<uint32_t>::max())
         return limit_error("jfr", "a chunk", std::numeric_limits<uint32_t>::max());
@@ -104,12 +118,20 @@ class RecordingReader {
     Constants constants(chunk, types, pools, builder_, budget_);
     StackResolver stacks(constants, options_.max_stack_depth);
     std::vector<EventPlan> plans;
+    std::vector<std::string_view> names;  // of the events, as many as plans
     IdMap plan_of_type;
     for (size_t i = 0; i < types.types().size(); ++i) {
       const Type& type = types.types()[i];
       if (type.name.starts_with("profiler.")) events_.settings().set_async_profiler();
       const EventSpec* spec = find_event(type.name);
-      if (spec == nullptr) continue;
+      if (spec == nullptr) {
+        if (auto program = program_of_skipped(types, static_cast<uint32_t>(i), chunk);
+            program && plan_of_type.insert(type.id, static_cast<uint32_t>(plans.size()))) {
+          plans.push_back({nullptr, std::move(*program), {}});
+          names.push_back(type.name);
+        }
+        continue;
+      }
       const WantedFields wanted = wanted_fields(*spec);
       auto program = compile_fields(types, static_cast<uint32_t>(i),
                                     {.wanted = wanted.span(),
@@ -121,8 +143,10 @@ class RecordingReader {
             fmt::format("metadata: event {}: {}", type.name, program.error().message),
             "the file is damaged");
       }
-      if (plan_of_type.insert(type.id, static_cast<uint32_t>(plans.size())))
+      if (plan_of_type.insert(type.id, static_cast<uint32_t>(plans.size()))) {
         plans.push_back({spec, std::move(program).value(), builder_.string(spec->short_name())});
+        names.push_back(type.name);
+      }
     }
     // Type ids of a JDK are small: most records are told by one look at this table.
     constexpr int64_t kSmallIds = 4096;
@@ -137,15 +161,22 @@ class RecordingReader {
     };
     const auto is_setup = [](const EventPlan& plan) {
       return plan.spec->kind == EventKind::kSetting ||
+             plan.spec->kind == EventKind::kDatadogConfig ||
              plan.spec->kind == EventKind::kJvmInformation ||
              plan.spec->kind == EventKind::kSystemProperty;
     };
+    bool counts_skipped = false;  // in one of the two walks
     const auto for_each_event = [&](auto&& visit) -> Status {
       Record record;
       for (size_t offset = kChunkHeaderBytes; offset < chunk.bytes.size(); offset = record.end) {
         if (!read_record(chunk, offset, record)) return bad_record(chunk, offset);
         const uint32_t plan = find_plan(record.type_id);
-        if (plan != IdMap::kNone) VESTA_TRY(visit(plans[plan], record));
+        if (plan == IdMap::kNone) continue;
+        if (plans[plan].spec != nullptr) {
+          VESTA_TRY(visit(plans[plan], record));
+        } else if (counts_skipped && has_stack(chunk, plans[plan], record)) {
+          ++skipped_[std::string(names[plan])];
+        }
       }
       return {};
     };
@@ -154,10 +185,50 @@ class RecordingReader {
       if (is_setup(plan)) events_.read_setup(plan, record, constants);
       return {};
     }));
+    counts_skipped = true;
     return for_each_event([&](const EventPlan& plan, const Record& record) -> Status {
       if (is_setup(plan)) return {};
       return events_.read_sample(plan, record, constants, stacks);
     });
+  }
+
+  // Events that are not read but look like samples, for they have a stack; empty for others.
+  static std::optional<FieldProgram> program_of_skipped(const TypeTable& types, uint32_t position,
+                                                        const Chunk& chunk) {
+    const auto is_stack = [](const Field& field) {
+      return field.name == "stackTrace" && field.constant_pool;
+    };
+    if (std::ranges::none_of(types[position].fields, is_stack)) return std::nullopt;
+    constexpr std::array kStack{WantedField{"stackTrace", kSlotStack}};
+    auto program = compile_fields(
+        types, position,
+        {.wanted = kStack, .compressed_ints = chunk.compressed_ints, .may_stop_early = true});
+    if (!program) return std::nullopt;
+    return std::move(program).value();
+  }
+
+  // Many events can have a stack and were recorded without one.
+  static bool has_stack(const Chunk& chunk, const EventPlan& plan, const Record& record) {
+    Slots slots;
+    Cursor cursor = chunk.cursor(record.payload, record.end);
+    plan.program.run(cursor, slots);
+    return !cursor.failed() && slots.numbers[kSlotStack] != 0;
+  }
+
+  void add_skipped(Profile& profile) {
+    std::vector<std::pair<std::string, uint64_t>> counts(skipped_.begin(), skipped_.end());
+    std::ranges::stable_sort(counts, std::greater<>(), &std::pair<std::string, uint64_t>::second);
+    uint64_t others = 0;
+    for (size_t i = 0; i < counts.size(); ++i) {
+      if (i >= kMaxSkippedNames) {
+        others += counts[i].second;
+        continue;
+      }
+      const std::string name = replace_invalid_utf8(counts[i].first.substr(0, 200));
+      profile.add_loss(builder_.string(fmt::format("events {} (not read)", name)),
+                       counts[i].second);
+    }
+    profile.add_loss(builder_.string("events of other types (not read)"), others);
   }
 
   LabelSetId resource() {
@@ -207,6 +278,8 @@ class RecordingReader {
       first.add_loss(builder_.string(kLossInvalidUtf8), budget_.invalid_utf8);
       first.add_loss(builder_.string(kLossNameTruncated), budget_.cut_names);
       first.add_loss(builder_.string(kLossUnfinished), unfinished_chunks_);
+      first.add_loss(builder_.string(kLossCutOff), cut_chunks_);
+      add_skipped(first);
       first.add_loss(builder_.string("bytes lost by the recorder"), events_.lost_bytes());
     }
     return std::move(batch_);
@@ -220,6 +293,8 @@ class RecordingReader {
   EventReader events_;
   std::vector<std::pair<int64_t, int64_t>> intervals_;
   uint64_t unfinished_chunks_ = 0;
+  uint64_t cut_chunks_ = 0;
+  std::map<std::string, uint64_t> skipped_;  // events with stacks, by type
   bool has_chunk_ = false;
 };
 

@@ -52,11 +52,20 @@ void Settings::apply(std::string_view event_name, std::string_view name, std::st
     if (name == "wall") wall_ = parse_count(value);
   } else if (event_name == "profiler.WallClockSample" || event_name == "jdk.WallClockSample") {
     if (name == "interval") wall_ = parse_count(value);
+  } else if (event_name == "datadog.ExecutionSample" && name == "interval") {
+    set_datadog_intervals(parse_count(value).value_or(0), 0);
+  } else if (event_name == "datadog.MethodSample" && name == "interval") {
+    set_datadog_intervals(0, parse_count(value).value_or(0));
   } else if (event_name == "jdk.NativeMethodSample") {
     if (name == "period") native_period_ = parse_period_ns(value);
   } else if (event_name == "jdk.CPUTimeSample") {
     if (name == "throttle") cpu_time_period_ = parse_period_ns(value);
   }
+}
+
+void Settings::set_datadog_intervals(int64_t cpu_ns, int64_t wall_ns) {
+  if (cpu_ns > 0) datadog_cpu_ = cpu_ns;
+  if (wall_ns > 0) datadog_wall_ = wall_ns;
 }
 
 bool Settings::samples_are_time() const {

@@ -14,6 +14,9 @@ class Settings {
   // `event_name` is the event that the setting is about, `name` and `value` as in the recording.
   void apply(std::string_view event_name, std::string_view name, std::string_view value);
 
+  // From the configuration that ddprof writes; 0 and less mean that it does not sample that.
+  void set_datadog_intervals(int64_t cpu_ns, int64_t wall_ns);
+
   // Written by async-profiler or a relative of it.
   void set_async_profiler() { async_profiler_ = true; }
 
@@ -21,6 +24,8 @@ class Settings {
   int64_t execution_interval() const;
   int64_t native_interval_ns() const;
   int64_t wall_interval_ns() const;
+  int64_t datadog_cpu_interval_ns() const { return datadog_cpu_.value_or(kAsyncDefault); }
+  int64_t datadog_wall_interval_ns() const { return datadog_wall_.value_or(kAsyncWallDefault); }
   int64_t cpu_time_interval_ns() const { return cpu_time_period_.value_or(kAsyncDefault); }
 
   // async-profiler samples wall-clock time with ExecutionSample events.
@@ -41,6 +46,8 @@ class Settings {
   std::optional<int64_t> wall_;      // of async-profiler, beside another event
   std::optional<int64_t> native_period_;
   std::optional<int64_t> cpu_time_period_;
+  std::optional<int64_t> datadog_cpu_;
+  std::optional<int64_t> datadog_wall_;
 };
 
 // "20 ms", "1 s", "500/s"; nothing for "everyChunk" and the like.

@@ -13,6 +13,7 @@
 #include "formats/folded/reader.h"
 #include "formats/folded/writer.h"
 #include "formats/jfr/reader.h"
+#include "formats/known_files.h"
 #include "formats/otlp/reader.h"
 #include "formats/otlp/writer.h"
 #include "formats/perfscript/reader.h"
@@ -127,6 +128,11 @@ std::string shown_start(std::string_view bytes) {
 }
 
 Error unknown_format(std::string_view bytes) {
+  if (const KnownFile* known = find_known_file(bytes)) {
+    return {ErrorCode::kInvalidInput,
+            fmt::format("this is {}, which Vesta does not read", known->name),
+            std::string(known->hint)};
+  }
   return {ErrorCode::kInvalidInput,
           fmt::format("not a profile in a format that Vesta knows (it starts with '{}')",
                       shown_start(bytes)),

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "formats/known_files.h"
 #include "formats/registry.h"
 #include "ingest/otlp_types.h"
 #include "ingest/pyroscope/jfr_labels.h"
@@ -19,7 +20,9 @@ Result<FileContent> read_file(std::string_view bytes, std::string_view format,
   auto batch = read_profile(twice.bytes(), content.format, options);
   if (!batch) {
     Error error = std::move(batch).error();
-    if (content.format.empty() && !twice.bytes().empty())
+    // No flag chooses a format here. Files of other tools come with a hint of their own.
+    if (content.format.empty() && !twice.bytes().empty() &&
+        find_known_file(twice.bytes()) == nullptr)
       error.hint = fmt::format("known are: {}", fmt::join(readable_format_names(), ", "));
     return error;
   }

@@ -12,6 +12,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import harness  # noqa: E402
 import support  # noqa: E402
 
 MESSAGES = Path(__file__).resolve().parent / "otlp" / "messages.py"
@@ -107,14 +108,27 @@ class Otlp(unittest.TestCase):
                 messages(NEWEST, "make", kind, path, "--json")
                 self.assert_says(path, kind)
 
-    def test_names_the_release_it_does_not_read(self):
-        for name, options in (("old.otlp", []), ("old.json", ["--json"])):
-            path = self.path / name
-            messages("1.39.0", "make", "on_cpu", path, *options)
-            done = support.vesta("top", path, check=False)
-            self.assertNotEqual(done.returncode, 0)
-            self.assertIn("1.7 or older", done.stderr)
-            self.assertIn("upgrade the sender", done.stderr)
+    def test_reads_messages_of_1_7(self):
+        path = self.path / "old.otlp"
+        messages("1.39.0", "make", "on_cpu", path)
+        report = json.loads(support.vesta("top", path, "-o", "json").stdout)
+        self.assertEqual((report["type"], report["unit"], report["total"]), ("cpu", "nanoseconds", 5))
+        self.assertEqual([(row["name"], row["flat"]) for row in report["rows"]], [("main", 5)])
+
+    def test_names_the_release_whose_json_it_does_not_read(self):
+        path = self.path / "old.json"
+        messages("1.39.0", "make", "on_cpu", path, "--json")
+        done = support.vesta("top", path, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("1.7 or older", done.stderr)
+        self.assertIn("upgrade the sender", done.stderr)
+
+    def test_reads_what_async_profiler_writes(self):
+        path = support.profile("java-async.otlp")
+        truth = json.loads(Path(f"{path}.truth.json").read_text())["types"]["cpu"]
+        report = json.loads(support.vesta("top", path, "--nodes", "0", "-o", "json").stdout)
+        self.assertEqual(report["unit"], truth["unit"])
+        harness.check_truth(self, report, truth)
 
     def test_writes_what_they_read(self):
         folded = self.path / "x.folded"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -168,7 +169,7 @@ class Rewriter {
   }
 
   Status rewrite_dictionary(WireWriter& out) {
-    for (const uint32_t table : {1, 2, 3, 4, 6, 7}) out.always_bytes(table, "");
+    for (const uint32_t table : {1u, 2u, 3u, 4u, 6u, 7u}) out.always_bytes(table, "");
     WireReader tables = dictionary_;
     while (tables.next()) {
       const uint32_t table = tables.field();

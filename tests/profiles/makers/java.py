@@ -63,13 +63,17 @@ def maven_jar(shop, artifact):
     return jar
 
 
-def make_async(shop, work):
-    java = need("java", "openjdk-17-jdk-headless")
+def async_agent(shop):
     platform_name = {"x86_64": "linux-x64", "aarch64": "linux-arm64"}.get(platform.machine())
     if not platform_name:
         raise Skip(f"async-profiler is not published for {platform.machine()}")
     with zipfile.ZipFile(maven_jar(shop, "async-profiler")) as jar:
-        agent = jar.extract(f"{platform_name}/libasyncProfiler.so", shop.tools / "async-profiler")
+        return jar.extract(f"{platform_name}/libasyncProfiler.so", shop.tools / "async-profiler")
+
+
+def make_async(shop, work):
+    java = need("java", "openjdk-17-jdk-headless")
+    agent = async_agent(shop)
     converter = maven_jar(shop, "jfr-converter")
 
     out = work / "java-async.jfr"
@@ -91,6 +95,16 @@ def make_async(shop, work):
     return {"java-async.jfr": truth}
 
 
+def make_async_otlp(shop, work):
+    """async-profiler 4.2 writes the layout of opentelemetry-proto 1.7."""
+    java = need("java", "openjdk-17-jdk-headless")
+    out = work / "java-async.otlp"
+    options = f"start,event=cpu,interval=5ms,otlp,file={out}"
+    result = run_json([java, f"-agentpath:{async_agent(shop)}={options}", *JAVA_FLAGS, "-cp", classes(shop), "Burn"])
+    return {"java-async.otlp": burn_truth(f"async-profiler {ASYNC_VERSION}", "Burn.", result["cpu_ns"], 5_000_000,
+                                          unit="ns")}
+
+
 def _maker(names, make):
     return Maker(names, make, [SOURCE, Path(__file__)])
 
@@ -98,4 +112,5 @@ def _maker(names, make):
 MAKERS = [
     _maker(["java-jdk.jfr"], make_jdk),
     _maker(["java-async.jfr", *CONVERTED], make_async),
+    _maker(["java-async.otlp"], make_async_otlp),
 ]

@@ -51,7 +51,11 @@ Result<HttpResponse> backup(const ApiCall& call) {
     return Error{ErrorCode::kPermission,
                  fmt::format("the backup '{}' is a link that may lead elsewhere", name), ""};
   }
-  VESTA_TRY(call.engine().backup(directory.string()));
+  if (const Status made = call.engine().backup(directory.string()); !made.ok()) {
+    // Not too many requests, but two that want the same thing.
+    if (made.error().code == ErrorCode::kTooMany) return error_response(made.error(), 409);
+    return made.error();
+  }
   JsonWriter json;
   json.begin_object().field("name", name);
   return json_response(json.end_object().take());

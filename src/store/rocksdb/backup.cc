@@ -1,11 +1,18 @@
 #include "store/rocksdb/backup.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <rocksdb/db.h>
 #include <rocksdb/utilities/backup_engine.h>
+#include <sys/file.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <mutex>
 
+#include "base/file.h"
+#include "store/rocksdb/private_directory.h"
 #include "store/rocksdb/rocksdb_engine.h"
 
 namespace vesta::rocks {
@@ -16,15 +23,26 @@ Error backup_error(const std::string& directory, const rocksdb::Status& status) 
                status.IsNoSpace() ? "make room, and try again" : ""};
 }
 
+Error busy_error(const std::string& directory) {
+  return Error{ErrorCode::kTooMany, fmt::format("{}: another backup is being made", directory),
+               "try again when it is done"};
+}
+
 }  // namespace
 
 Status backup(Store& store, const std::string& directory) {
-  std::error_code failed;
-  std::filesystem::create_directories(directory, failed);
-  if (failed) {
+  const std::unique_lock alone(store.backup_mutex, std::try_to_lock);
+  if (!alone.owns_lock()) return busy_error(directory);
+  if (const std::error_code failed = make_private_directory(directory)) {
     return Error{ErrorCode::kIo, fmt::format("{}: {}", directory, failed.message()),
                  "the directory must be one that the server can write to"};
   }
+  // Another server may have been given the same folder for its backups.
+  const UniqueFd lock(::open((directory + "/LOCK").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock.valid())
+    return Error{ErrorCode::kIo, fmt::format("{}: {}", directory, std::strerror(errno)), ""};
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return busy_error(directory);
+  rocksdb::Env::Default()->SetAllowNonOwnerAccess(false).PermitUncheckedError();
   rocksdb::BackupEngine* raw = nullptr;
   rocksdb::BackupEngineOptions options(directory);
   options.sync = true;
@@ -33,8 +51,20 @@ Status backup(Store& store, const std::string& directory) {
   rocksdb::IOStatus status = rocksdb::BackupEngine::Open(options, rocksdb::Env::Default(), &raw);
   const std::unique_ptr<rocksdb::BackupEngine> engine(raw);
   if (!status.ok()) return backup_error(directory, status);
-  status = engine->CreateNewBackup(&store.database->db(), true);
+  rocksdb::CreateBackupOptions how;
+  how.flush_before_backup = true;
+  rocksdb::BackupID id = 0;
+  status = engine->CreateNewBackup(how, &store.database->db(), &id);
   if (!status.ok()) return backup_error(directory, status);
+  // The earlier one stays until this one can be read, files that both share included.
+  status = engine->VerifyBackup(id, true);
+  if (!status.ok()) {
+    engine->DeleteBackup(id).PermitUncheckedError();
+    Error error = backup_error(directory, status);
+    error.message += "; the new backup was given up, the earlier one was left as it is";
+    if (error.hint.empty()) error.hint = "check that disk, and make a backup with another name";
+    return error;
+  }
   // One is enough: a backup is to be restored from, not a history.
   status = engine->PurgeOldBackups(1);
   if (!status.ok()) return backup_error(directory, status);
@@ -61,7 +91,11 @@ Status restore_backup(const std::string& backup_directory, const std::string& da
       rocksdb::BackupEngineOptions(backup_directory), rocksdb::Env::Default(), &raw);
   const std::unique_ptr<rocksdb::BackupEngineReadOnly> engine(raw);
   if (!status.ok()) return rocks::backup_error(backup_directory, status);
-  std::filesystem::create_directories(data_directory, failed);
+  rocksdb::Env::Default()->SetAllowNonOwnerAccess(false).PermitUncheckedError();
+  if ((failed = rocks::make_private_directory(data_directory))) {
+    return Error{ErrorCode::kIo, fmt::format("{}: {}", data_directory, failed.message()),
+                 "restore into a directory that can be written to"};
+  }
   status = engine->RestoreDBFromLatestBackup(data_directory, data_directory);
   if (status.IsNotFound()) {
     return Error{ErrorCode::kNotFound,

@@ -36,6 +36,9 @@ struct Tenant {
   std::map<PartitionNumber, std::string> services;
   PartitionNumber next_partition = 0;
   SeriesNumber next_series = 0;
+  // Numbers of series whose first write failed. It may be in the store all the same: the next try
+  // must bring the same keys, or it would be counted twice.
+  std::map<Labels, SeriesNumber> unwritten;
   RetentionPolicy retention;
 };
 
@@ -68,6 +71,7 @@ struct Store {
   const std::unique_ptr<Database> database;
   DictionaryStore dictionaries;
   TenantTable tenants;
+  std::mutex backup_mutex;  // one backup at a time
 };
 
 // Fills tenants and indexes from the database.

@@ -168,11 +168,7 @@ Status write_file(const std::string& path, std::string_view bytes) {
   std::string temporary = path + ".XXXXXX";
   const UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!fd.valid()) return io_error("write", path, errno);
-  // mkostemp makes the file private; a report should have the mode that a plain open would have
-  // given it.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(fd.get(), 0666 & ~mask);
+  // mkostemp makes the file private, and so it stays: profiles tell what a company runs.
   Status status = write_all(fd.get(), bytes, path);
   if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
     status = io_error("write", path, errno);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <filesystem>
@@ -278,6 +279,21 @@ TEST_F(ExportersTest, FilesAreWrittenWholeAndTheOldestGo) {
                           "service-1_1001_20270115T080020.000Z_process_cpu.pb.gz",
                           "service-2_1002_20270115T080010.000Z_process_cpu.pb.gz",
                           "service-2_1002_20270115T080020.000Z_process_cpu.pb.gz"));
+}
+
+TEST_F(ExportersTest, FilesAreForTheirOwnerAlone) {
+  const mode_t mask = ::umask(0);
+  config_.directory = folder_.path("profiles");
+  auto exporter = make(ExporterKind::kFiles, "");
+  ASSERT_TRUE(exporter->take(window_of(2, test::kWindowTime)).ok());
+  exporter->flush(in(seconds(20)));
+  ::umask(mask);
+  namespace fs = std::filesystem;
+  EXPECT_EQ(fs::status(config_.directory).permissions(), fs::perms::owner_all);
+  for (const auto& entry : fs::directory_iterator(config_.directory)) {
+    EXPECT_EQ(entry.status().permissions(), fs::perms::owner_read | fs::perms::owner_write)
+        << entry.path();
+  }
 }
 
 TEST_F(ExportersTest, AFullDiskOfFilesIsCountedAndRecovers) {

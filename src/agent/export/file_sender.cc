@@ -38,7 +38,7 @@ class FileSender final : public Sender {
   Status load() {
     namespace fs = std::filesystem;
     std::error_code error;
-    fs::create_directories(folder_, error);
+    make_folder();
     for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
       const std::string name = at->path().filename().string();
       std::error_code gone;
@@ -111,14 +111,20 @@ class FileSender final : public Sender {
     }
   }
 
+  // One that is there keeps its mode: somebody chose it.
+  void make_folder() const {
+    std::error_code ignored;
+    if (std::filesystem::create_directories(folder_, ignored))
+      std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, ignored);
+  }
+
   // 0, or what went wrong. Whoever looks into the folder sees whole files only.
   int write(const std::string& name, std::string_view bytes) const {
-    std::error_code ignored;
-    std::filesystem::create_directories(folder_, ignored);  // somebody may have tidied up
+    make_folder();  // somebody may have tidied up
     const std::string temporary = path_of(name) + ".tmp";
     int error = 0;
     {
-      const UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+      const UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
       if (!fd.valid()) return errno;
       while (!bytes.empty() && error == 0) {
         const ssize_t written = ::write(fd.get(), bytes.data(), bytes.size());

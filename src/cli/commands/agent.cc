@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/private_files.h"
 #include "cli/roles/agent_role.h"
 #include "cli/roles/role_signals.h"
 #include "cli/roles/server_flags.h"
@@ -32,6 +33,7 @@ void add_default_exporter(agent::AgentConfig& config, const Arguments& arguments
 }
 
 Result<int> run(const Arguments& arguments, Console& /*console*/) {
+  keep_files_private();
   const std::vector<FlagKey> keys = agent_flag_keys();
   VESTA_ASSIGN(Configuration configuration, agent_configuration(arguments, keys));
   const auto complete = [&](agent::AgentConfig& config) {

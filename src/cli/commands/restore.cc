@@ -4,12 +4,14 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/private_files.h"
 #include "store/rocksdb/rocksdb_engine.h"
 
 namespace vesta::cli {
 namespace {
 
 Result<int> run(const Arguments& arguments, Console& console) {
+  keep_files_private();
   const std::string& from = arguments.positional[0];
   const std::string& to = arguments.positional[1];
   std::error_code ignored;

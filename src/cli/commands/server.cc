@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/private_files.h"
 #include "cli/roles/role_signals.h"
 #include "cli/roles/server_flags.h"
 #include "cli/roles/server_role.h"
@@ -8,6 +9,7 @@ namespace vesta::cli {
 namespace {
 
 Result<int> run(const Arguments& arguments, Console& /*console*/) {
+  keep_files_private();
   VESTA_ASSIGN(const server::ServerConfig config, server_config_of(arguments));
   Log log(stderr, config.log_format, config.log_level);
   RoleSignals signals;

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/private_files.h"
 #include "cli/roles/server_flags.h"
 #include "formats/table/text_style.h"
 #include "server/access/token_store.h"
@@ -100,6 +101,7 @@ Result<int> list(const Arguments& arguments, const TokenStore& store, Console& c
 }
 
 Result<int> run(const Arguments& arguments, Console& console) {
+  keep_files_private();
   const std::string& action = arguments.positional[0];
   VESTA_ASSIGN(const server::ServerConfig config, server_config_of(arguments));
   if (action == "create") {

@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/private_files.h"
 #include "cli/roles/agent_role.h"
 #include "cli/roles/in_process_exporter.h"
 #include "cli/roles/local_agent.h"
@@ -23,6 +24,7 @@ std::vector<FlagKey> keys_of_both() {
 }
 
 Result<int> run(const Arguments& arguments, Console& console) {
+  keep_files_private();
   const std::vector<FlagKey> keys = keys_of_both();
   VESTA_ASSIGN(Configuration configuration, agent_configuration(arguments, keys));
   server::ServerConfig& config = configuration.server;

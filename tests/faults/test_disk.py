@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import support  # noqa: E402
+from disk_faults import SmallDisk  # noqa: E402
 from server import Server  # noqa: E402
 
 MEBIBYTE = 1 << 20
@@ -85,6 +86,43 @@ class Disk(unittest.TestCase):
         finally:
             subprocess.run(["umount", "-l", folder], check=False)
             shutil.rmtree(folder, ignore_errors=True)
+
+    def test_a_start_on_a_full_disk_serves_reads_and_deletes(self):
+        for kind, stop in (("tmpfs", "stop"), ("ext4", "kill")):
+            with self.subTest(kind=kind), SmallDisk(40, kind) as disk:
+                server = Server(data=disk.folder / "data")
+                server.log_path = Path(tempfile.gettempdir()) / f"{disk.folder.name}.log"
+                with server:
+                    taken = set()
+                    for number in range(60):
+                        self.assertEqual(push(server, number, 100)[0], 200)
+                        taken.add(f"number_{number}")
+                    getattr(server, stop)()
+                    disk.fill()
+                    server.start()
+                    self.assertLessEqual(taken, names(server)[1])
+                    status, text = push(server, 100)
+                    self.assertEqual(status, 503, text)
+                    self.assertIn(b"disk is full", text)
+                    self.assertIn("disk is full", server.log())
+                    query = urlencode({"query": '{number="3"}'})
+                    status, _, text = server.request(f"/api/v1/series?{query}", method="DELETE")
+                    self.assertEqual(status, 200, text)
+                    kept = {name for name in taken if not name.endswith("3")}
+                    self.assertEqual(names(server)[1], kept)
+                    # A deletion that was acknowledged holds, and the disk is still full.
+                    server.kill()
+                    server.start()
+                    self.assertEqual(names(server)[1], kept)
+                    self.assertEqual(push(server, 101)[0], 503)
+                    disk.free()
+                    deadline = time.monotonic() + 60
+                    while push(server, 102)[0] != 200:
+                        self.assertLess(time.monotonic(), deadline, f"there is room, but writes are refused\n{server.log()}")
+                    self.assertIn("writes are taken again", server.log())
+                    server.kill()
+                    server.start()
+                    self.assertEqual(names(server)[1], kept | {"number_102"})
 
     def test_a_damaged_tail_of_the_log_costs_the_tail_only(self):
         server = Server()

@@ -6,14 +6,19 @@
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
+#include <rocksdb/transaction_log.h>
 #include <rocksdb/write_batch.h>
 #include <rocksdb/write_buffer_manager.h>
 
 #include <array>
+#include <charconv>
 #include <cstdarg>
-#include <filesystem>
+
+#include "store/rocksdb/private_directory.h"
+#include "store/rocksdb/replay_guard.h"
 
 namespace vesta::rocks {
 namespace {
@@ -21,27 +26,58 @@ namespace {
 constexpr std::array<const char*, kFamilyCount> kNames = {
     "default", "series", "hours", "dictionary", "raw", "totals", "rollup"};
 constexpr std::string_view kSchema = "3";
+constexpr auto kRetryInterval = std::chrono::milliseconds(100);
 
 rocksdb::Slice slice(std::string_view text) {
   return {text.data(), text.size()};
 }
 
-// RocksDB's own messages: warnings and worse go to the operator, the rest nowhere.
+// RocksDB's own messages: warnings and worse go to the operator, the rest nowhere. What it drops of
+// a log goes to the guard, which says it in our words.
 class WarningLogger final : public rocksdb::Logger {
  public:
-  explicit WarningLogger(std::function<void(std::string_view)> warn)
-      : rocksdb::Logger(rocksdb::InfoLogLevel::WARN_LEVEL), warn_(std::move(warn)) {}
+  WarningLogger(std::function<void(std::string_view)> warn, ReplayGuard& replay)
+      : rocksdb::Logger(rocksdb::InfoLogLevel::WARN_LEVEL),
+        warn_(std::move(warn)),
+        replay_(replay) {}
 
   using rocksdb::Logger::Logv;
   // NOLINTNEXTLINE(cert-dcl50-cpp): the base class has it so.
   void Logv(const char* format, va_list arguments) override {
     std::array<char, 1024> text{};
     std::vsnprintf(text.data(), text.size(), format, arguments);
-    if (warn_) warn_(text.data());
+    if (!is_dropped_part(text.data()) && warn_) warn_(text.data());
   }
 
  private:
+  // "FILE: dropping N bytes; REASON"
+  bool is_dropped_part(std::string_view text) {
+    constexpr std::string_view kDropping = ": dropping ";
+    const size_t at = text.find(kDropping);
+    if (at == std::string_view::npos) return false;
+    uint64_t bytes = 0;
+    std::from_chars(text.data() + at + kDropping.size(), text.data() + text.size(), bytes);
+    const size_t reason = text.find("; ", at);
+    replay_.note_dropped(bytes, reason == std::string_view::npos ? "" : text.substr(reason + 2));
+    return true;
+  }
+
   std::function<void(std::string_view)> warn_;
+  ReplayGuard& replay_;
+};
+
+// Errors of background work, of which no writer learns.
+class FailureListener final : public rocksdb::EventListener {
+ public:
+  explicit FailureListener(GuardedFiles& files) : files_(files) {}
+  void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override {
+    // A compaction is tried again, and nothing waits for it.
+    if (reason == rocksdb::BackgroundErrorReason::kCompaction || !status->IsIOError()) return;
+    files_.note_failure();
+  }
+
+ private:
+  GuardedFiles& files_;
 };
 
 rocksdb::ColumnFamilyOptions family_options(Family family, const RocksdbOptions& options,
@@ -71,9 +107,12 @@ rocksdb::ColumnFamilyOptions family_options(Family family, const RocksdbOptions&
   return out;
 }
 
-rocksdb::DBOptions database_options(const RocksdbOptions& options) {
+rocksdb::DBOptions database_options(const RocksdbOptions& options, GuardedFiles& files,
+                                    ReplayGuard& replay) {
   rocksdb::DBOptions out;
-  if (options.env != nullptr) out.env = options.env;
+  out.env = files.env();
+  out.wal_filter = &replay;
+  out.listeners = {std::make_shared<FailureListener>(files)};
   out.create_if_missing = true;
   out.create_missing_column_families = true;
   out.max_background_jobs = 2;
@@ -85,7 +124,11 @@ rocksdb::DBOptions database_options(const RocksdbOptions& options) {
   // A damaged file costs what is in it, not the store; blocks are checked whenever they are read.
   out.paranoid_checks = false;
   out.bytes_per_sync = 1 << 20;
-  out.info_log = std::make_shared<WarningLogger>(options.warn);
+  out.info_log = std::make_shared<WarningLogger>(options.warn, replay);
+  // Where there is little room left, ext4 gives all of it to a log that asks for more.
+  out.allow_fallocate = false;
+  // What is in memory without being in the log is never more than start_new_log() puts there.
+  out.avoid_flush_during_shutdown = true;
   out.write_buffer_manager = std::make_shared<rocksdb::WriteBufferManager>(options.memtable_bytes);
   out.avoid_unnecessary_blocking_io = true;
   out.max_bgerror_resume_count = 0;  // recover() does it
@@ -101,17 +144,57 @@ Database::~Database() {
   db_->Close().PermitUncheckedError();
 }
 
+Database::Database(const RocksdbOptions& options)
+    : directory_(options.directory),
+      warn_(options.warn),
+      reserve_(options.directory + "/reserve", options.reserve_bytes),
+      logs_(options.directory),
+      files_(options.env, logs_) {}
+
 Result<std::unique_ptr<Database>> Database::open(const RocksdbOptions& options) {
-  std::unique_ptr<Database> database(new Database);
-  database->directory_ = options.directory;
-  database->warn_ = options.warn;
-  std::error_code ignored;
-  std::filesystem::create_directories(options.directory, ignored);
+  rocksdb::Env::Default()->SetAllowNonOwnerAccess(false).PermitUncheckedError();
+  make_private_directory(options.directory);  // RocksDB says what is wrong with it
+  std::unique_ptr<Database> database(new Database(options));
+  VESTA_TRY(database->check_logs());
+  Status opened = database->open_files(options);
+  if (!opened.ok() && database->files_.was_full() && database->reserve_.is_held()) {
+    // A start writes before it can free anything.
+    database->reserve_.release();
+    opened = database->open_files(options);
+  }
+  if (!opened.ok()) return std::move(opened).error();
+  database->handled_ = database->files_.failures();
+  VESTA_TRY(database->check_schema());
+  if (!database->reserve_.hold()) {
+    database->warn(fmt::format(
+        "{}: the disk is full: data can be read and deleted, new profiles are refused until there "
+        "is room",
+        options.directory));
+  }
+  return database;
+}
+
+// A log that is gone takes along what was acknowledged last.
+Status Database::check_logs() const {
+  const std::vector<std::string> missing = logs_.missing();
+  if (missing.empty()) return {};
+  std::string names;
+  for (const std::string& name : missing) names += (names.empty() ? "" : ", ") + name;
+  return Error{
+      ErrorCode::kIo,
+      fmt::format("{}: the write-ahead log {} is missing; the profiles that were acknowledged last "
+                  "are in it and nowhere else",
+                  directory_, names),
+      fmt::format("put the file back; to start without these profiles, remove {}", logs_.path())};
+}
+
+Status Database::open_files(const RocksdbOptions& options) {
+  replay_ = std::make_unique<ReplayGuard>();
   const auto cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
   for (size_t i = 0; i < kFamilyCount; ++i)
     descriptors.emplace_back(kNames[i], family_options(static_cast<Family>(i), options, cache));
-  const rocksdb::DBOptions database_opts = database_options(options);
+  const rocksdb::DBOptions database_opts = database_options(options, files_, *replay_);
 
   // What this version does not know would be refused by RocksDB in its own words.
   std::vector<std::string> present;
@@ -126,8 +209,8 @@ Result<std::unique_ptr<Database>> Database::open(const RocksdbOptions& options) 
   }
   rocksdb::DB* db = nullptr;
   const rocksdb::Status opened =
-      rocksdb::DB::Open(database_opts, options.directory, descriptors, &database->families_, &db);
-  database->db_.reset(db);
+      rocksdb::DB::Open(database_opts, options.directory, descriptors, &families_, &db);
+  db_.reset(db);
   if (!opened.ok()) {
     const std::string text = opened.ToString();
     if (text.find("lock") != std::string::npos && text.find("LOCK") != std::string::npos) {
@@ -135,16 +218,18 @@ Result<std::unique_ptr<Database>> Database::open(const RocksdbOptions& options) 
                    fmt::format("{}: another process has the data open", options.directory),
                    "stop it, or give this one a directory of its own with --data"};
     }
-    Error error = database->error_of(opened, "open the data");
-    if (opened.IsCorruption() || opened.IsNotFound()) {
+    Error error = error_of(opened, "open the data");
+    if (opened.IsCorruption() || opened.IsNotFound() || opened.IsPathNotFound()) {
       error.hint =
-          "restore a backup into another directory with 'vesta restore'; the damaged "
-          "files were left as they are";
+          "nothing is served; restore a backup into another directory with 'vesta restore'. The "
+          "damaged files were left as they are";
     }
     return error;
   }
-  VESTA_TRY(database->check_schema());
-  return database;
+  lost_log_bytes_ = replay_->dropped_bytes();
+  if (const std::string report = replay_->report(); !report.empty())
+    warn(fmt::format("{}: {}", directory_, report));
+  return {};
 }
 
 Status Database::check_schema() {
@@ -166,32 +251,69 @@ Status Database::check_schema() {
 Error Database::error_of(const rocksdb::Status& status, std::string_view doing) const {
   Error error{ErrorCode::kIo,
               fmt::format("{}: cannot {}: {}", directory_, doing, status.ToString()), ""};
-  if (status.IsNoSpace() || status.subcode() == rocksdb::Status::kNoSpace) {
+  if (GuardedFiles::is_no_space(status)) {
     error.code = ErrorCode::kUnavailable;
     error.message = fmt::format("{}: cannot {}: the disk is full", directory_, doing);
     error.hint =
         "make room, or let data go earlier; writes are taken again as soon as there is room";
-  } else if (status.IsCorruption()) {
-    error.hint =
-        "a file is damaged; other data is still served. Restore a backup, or delete the "
-        "range that cannot be read";
   }
   return error;
 }
 
-Status Database::write(rocksdb::WriteBatch& batch, bool sync) {
-  if (is_failing() && !recover()) {
-    return Error{ErrorCode::kUnavailable,
-                 fmt::format("{}: writes are not taken at the moment, because the disk is full or "
-                             "failing",
-                             directory_),
-                 "make room on the disk; reads go on, and writes as soon as they can"};
+Error Database::read_error(const rocksdb::Status& status, Family from) const {
+  Error error = error_of(status, "read");
+  if (!status.IsCorruption()) return error;
+  switch (from) {
+    case Family::kRaw:
+    case Family::kTotals:
+    case Family::kRollup:
+      error.hint =
+          "a file is damaged: questions and writes that need it fail, all others go on. Delete the "
+          "range, which helps unless the file cannot be opened at all, or restore a backup";
+      break;
+    case Family::kDictionary:
+      error.hint =
+          "a file is damaged: questions and writes that need it fail, all others go on. Delete the "
+          "service, which helps unless the file cannot be opened at all, or restore a backup";
+      break;
+    case Family::kMeta:
+    case Family::kSeries:
+    case Family::kHours:
+      error.hint =
+          "a file is damaged without which nothing can be found: nothing is served. Restore a "
+          "backup into another directory with 'vesta restore'";
+      break;
   }
+  return error;
+}
+
+Error Database::refused(std::string_view why) const {
+  return Error{ErrorCode::kUnavailable,
+               fmt::format("{}: writes are not taken at the moment, because {}", directory_, why),
+               "make room on the disk; reads go on, and writes as soon as they can"};
+}
+
+Status Database::check_room() {
+  if (is_failing() && !recover()) return refused("the disk is full or failing");
+  if (reserve_.is_held()) return {};
+  const int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
+  int64_t last = last_room_check_ns_.load();
+  const bool is_due = now - last >= std::chrono::nanoseconds(kRetryInterval).count();
+  if (!is_due || !last_room_check_ns_.compare_exchange_strong(last, now) || !reserve_.hold())
+    return refused("the disk is full");
+  warn(fmt::format("{}: there is room on the disk; writes are taken again", directory_));
+  return {};
+}
+
+Status Database::write(rocksdb::WriteBatch& batch, bool sync) {
+  if (is_failing() && !recover()) return refused("the disk is full or failing");
   rocksdb::WriteOptions options;
   options.sync = sync;
   const rocksdb::Status status = db_->Write(options, &batch);
-  if (status.ok()) return {};
-  failing_ = true;
+  // Where the log failed meanwhile, this may have gone to one that the next start does not read.
+  if (status.ok() && !is_failing()) return {};
+  if (status.ok()) return refused("the disk is full or failing");
+  if (!is_failing()) files_.note_failure();
   Error error = error_of(status, "write");
   error.code = ErrorCode::kUnavailable;
   if (error.hint.empty()) error.hint = "reads go on; see the server's log for the disk's error";
@@ -200,22 +322,70 @@ Status Database::write(rocksdb::WriteBatch& batch, bool sync) {
 }
 
 Status Database::sync() {
+  if (is_failing()) return refused("the disk is full or failing");
   const rocksdb::Status status = db_->FlushWAL(true);
   if (status.ok()) return {};
-  failing_ = true;
+  if (!is_failing()) files_.note_failure();
   return error_of(status, "flush the log");
 }
 
 bool Database::recover() {
-  const std::lock_guard lock(recover_mutex_);
-  if (!failing_) return true;
+  // Nobody waits for somebody else's attempt: reads need the threads.
+  const std::unique_lock lock(recover_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  const uint64_t failures = files_.failures();
+  if (failures == handled_) return true;
   const auto now = std::chrono::steady_clock::now();
-  if (now - last_try_ < std::chrono::milliseconds(100)) return false;
+  if (now - last_try_ < kRetryInterval) return false;
   last_try_ = now;
-  if (!db_->Resume().ok()) return false;
-  failing_ = false;
-  warn(fmt::format("{}: writes are taken again", directory_));
+  const bool was_full = files_.was_full();
+  if (was_full) reserve_.release();
+  // Resume() insists on this after a failure of the manifest, which not all that write to it see
+  // to.
+  db_->DisableFileDeletions().PermitUncheckedError();
+  const rocksdb::Status resumed = db_->Resume();
+  if (!resumed.ok() && resumed.ToString() != last_problem_) {
+    last_problem_ = resumed.ToString();
+    warn(error_of(resumed, "take writes again").message);
+  }
+  const bool is_fresh = resumed.ok() && start_new_log();
+  db_->EnableFileDeletions(false).PermitUncheckedError();
+  if (!is_fresh) return false;
+  last_problem_.clear();
+  handled_ = failures;
+  if (reserve_.hold()) {
+    warn(fmt::format("{}: writes are taken again", directory_));
+  } else {
+    warn(
+        fmt::format("{}: the disk is full: data can be read and deleted, new profiles are refused "
+                    "until there is room",
+                    directory_));
+  }
   return true;
+}
+
+// DB::Resume() does this only after errors that it counts as such; a log that failed to take a
+// write is none of them while paranoid_checks is off.
+bool Database::start_new_log() {
+  // Where nothing is in memory there would be no new log.
+  rocksdb::WriteBatch batch;
+  batch.Put(family(Family::kMeta), slice(meta_key(MetaKind::kSchema).view()), slice(kSchema));
+  rocksdb::WriteOptions in_memory;
+  in_memory.disableWAL = true;
+  rocksdb::Status status = db_->Write(in_memory, &batch);
+  if (status.ok()) {
+    rocksdb::FlushOptions flush;
+    flush.allow_write_stall = true;
+    status = db_->Flush(flush, families_);
+  }
+  std::unique_ptr<rocksdb::LogFile> log;
+  if (status.ok()) status = db_->GetCurrentWalFile(&log);
+  if (status.ok()) return !files_.is_damaged(log->LogNumber());
+  if (status.ToString() != last_problem_) {
+    last_problem_ = status.ToString();
+    warn(error_of(status, "start a new log").message);
+  }
+  return false;
 }
 
 Result<bool> Database::contains(Family in, std::string_view key) {
@@ -223,14 +393,14 @@ Result<bool> Database::contains(Family in, std::string_view key) {
   const rocksdb::Status status = db_->Get({}, family(in), slice(key), &value);
   if (status.ok()) return true;
   if (status.IsNotFound()) return false;
-  return error_of(status, "read");
+  return read_error(status, in);
 }
 
 Result<bool> Database::get(Family in, std::string_view key, std::string& value) {
   const rocksdb::Status status = db_->Get({}, family(in), slice(key), &value);
   if (status.ok()) return true;
   if (status.IsNotFound()) return false;
-  return error_of(status, "read");
+  return read_error(status, in);
 }
 
 uint64_t Database::approximate_bytes(Family in, std::string_view from, std::string_view to) {
@@ -296,7 +466,7 @@ Cursor::Cursor(Database& database, Family family, bool fill_cache)
 
 Cursor::Cursor(Database& database, const rocksdb::Snapshot* snapshot, Family family,
                bool fill_cache)
-    : database_(database) {
+    : database_(database), family_(family) {
   rocksdb::ReadOptions options;
   options.snapshot = snapshot;
   options.fill_cache = fill_cache;
@@ -336,7 +506,7 @@ std::string_view Cursor::value() const {
 Status Cursor::status() const {
   const rocksdb::Status status = iterator_->status();
   if (status.ok()) return {};
-  return database_.error_of(status, "read");
+  return database_.read_error(status, family_);
 }
 
 }  // namespace vesta::rocks

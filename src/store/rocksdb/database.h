@@ -12,7 +12,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "store/rocksdb/disk_reserve.h"
+#include "store/rocksdb/guarded_files.h"
 #include "store/rocksdb/keys.h"
+#include "store/rocksdb/log_list.h"
 #include "store/rocksdb/options.h"
 
 namespace rocksdb {
@@ -26,6 +29,8 @@ class WriteBatch;
 }  // namespace rocksdb
 
 namespace vesta::rocks {
+
+class ReplayGuard;
 
 enum class Family : uint8_t {
   kMeta,
@@ -52,13 +57,20 @@ class Database {
     return families_[static_cast<size_t>(family)];
   }
 
-  // kUnavailable when the disk is full or failing; tries to recover first if it was.
+  // kUnavailable when the disk is full or failing; tries to recover first if it was. What was
+  // refused may be in the store all the same.
   Status write(rocksdb::WriteBatch& batch, bool sync);
+  // Whether there is room for more than what frees some: kUnavailable while the disk is full.
+  Status check_room();
   // Until all that was written so far would survive a power cut.
   Status sync();
   // Tries to take writes again after an error, ten times a second at most; true when there is none.
+  // Everything in memory goes to files, and writes to a new log: of the old one nothing is needed.
   bool recover();
-  bool is_failing() const { return failing_.load(std::memory_order_relaxed); }
+  bool is_failing() const { return files_.failures() != handled_.load(); }
+  bool has_room() const { return reserve_.is_held(); }
+  // Of the log, that could not be replayed when the database was opened.
+  uint64_t lost_log_bytes() const { return lost_log_bytes_; }
 
   Result<bool> contains(Family in, std::string_view key);
   // False when there is no such key.
@@ -79,18 +91,31 @@ class Database {
   const std::string& directory() const { return directory_; }
 
   Error error_of(const rocksdb::Status& status, std::string_view doing) const;
+  // Of reading a family: what else can still be read depends on it.
+  Error read_error(const rocksdb::Status& status, Family from) const;
 
  private:
-  Database() = default;
+  explicit Database(const RocksdbOptions& options);
+  Status open_files(const RocksdbOptions& options);
+  Status check_logs() const;
   Status check_schema();
+  bool start_new_log();
+  Error refused(std::string_view why) const;
 
-  std::string directory_;
-  std::function<void(std::string_view)> warn_;
+  const std::string directory_;
+  const std::function<void(std::string_view)> warn_;
+  DiskReserve reserve_;
+  LogList logs_;
+  GuardedFiles files_;
+  std::unique_ptr<ReplayGuard> replay_;
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
-  std::atomic<bool> failing_ = false;
+  uint64_t lost_log_bytes_ = 0;
+  std::atomic<uint64_t> handled_ = 0;  // failures of files_ that were recovered from
   std::mutex recover_mutex_;
   std::chrono::steady_clock::time_point last_try_;  // guarded by recover_mutex_
+  std::string last_problem_;                        // guarded by recover_mutex_
+  std::atomic<int64_t> last_room_check_ns_ = 0;
 };
 
 // Everything below one moment. Must not outlive the database.
@@ -134,6 +159,7 @@ class Cursor {
  private:
   Cursor(Database& database, const rocksdb::Snapshot* snapshot, Family family, bool fill_cache);
   Database& database_;
+  const Family family_;
   std::unique_ptr<rocksdb::Iterator> iterator_;
 };
 

@@ -3,6 +3,7 @@
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -24,7 +25,7 @@ class FaultyFileSystem::Files : public rocksdb::FileSystemWrapper {
 
   IOStatus NewWritableFile(const std::string& name, const FileOptions& options,
                            std::unique_ptr<FSWritableFile>* file, IODebugContext* debug) override {
-    if (full) return no_space();
+    if (full) return failure();
     std::unique_ptr<FSWritableFile> inner;
     IOStatus status = target()->NewWritableFile(name, options, &inner, debug);
     if (status.ok()) {
@@ -45,9 +46,25 @@ class FaultyFileSystem::Files : public rocksdb::FileSystemWrapper {
     return status;
   }
 
-  static IOStatus no_space() { return IOStatus::NoSpace("no room, says the test"); }
+  IOStatus failure() const {
+    return device_error ? IOStatus::IOError("a broken device, says the test")
+                        : IOStatus::NoSpace("no room, says the test");
+  }
+  // How much of a write is taken.
+  size_t take(size_t bytes) {
+    if (full) return 0;
+    if (!is_bounded) return bytes;
+    const std::lock_guard lock(mutex);
+    const size_t taken = std::min<uint64_t>(room, bytes);
+    room -= taken;
+    if (taken < bytes) full = true;
+    return taken;
+  }
 
   std::atomic<bool> full = false;
+  std::atomic<bool> device_error = false;
+  std::atomic<bool> is_bounded = false;
+  uint64_t room = 0;  // guarded by mutex
   mutable std::mutex mutex;
   std::map<std::string, uint64_t> synced;
 
@@ -62,17 +79,15 @@ class FaultyFileSystem::Files : public rocksdb::FileSystemWrapper {
     using rocksdb::FSWritableFileOwnerWrapper::Append;
     IOStatus Append(const rocksdb::Slice& data, const IOOptions& options,
                     IODebugContext* debug) override {
-      if (files_.full) return no_space();
-      written_ += data.size();
-      return FSWritableFileOwnerWrapper::Append(data, options, debug);
+      return append(data, options, debug);
     }
     IOStatus Append(const rocksdb::Slice& data, const IOOptions& options,
                     const rocksdb::DataVerificationInfo& info, IODebugContext* debug) override {
-      if (files_.full) return no_space();
-      written_ += data.size();
-      return FSWritableFileOwnerWrapper::Append(data, options, info, debug);
+      static_cast<void>(info);
+      return append(data, options, debug);
     }
     IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
+      if (files_.full && files_.device_error) return files_.failure();
       IOStatus status = FSWritableFileOwnerWrapper::Sync(options, debug);
       if (status.ok()) note();
       return status;
@@ -84,6 +99,17 @@ class FaultyFileSystem::Files : public rocksdb::FileSystemWrapper {
     }
 
    private:
+    IOStatus append(const rocksdb::Slice& data, const IOOptions& options, IODebugContext* debug) {
+      const size_t taken = files_.take(data.size());
+      const bool is_whole = taken == data.size();
+      if (taken != 0) {
+        IOStatus status =
+            FSWritableFileOwnerWrapper::Append(rocksdb::Slice(data.data(), taken), options, debug);
+        if (!status.ok()) return status;
+        if (is_whole) written_ += taken;
+      }
+      return is_whole ? IOStatus::OK() : files_.failure();
+    }
     void note() {
       const std::lock_guard lock(files_.mutex);
       files_.synced[name_] = written_;
@@ -103,7 +129,18 @@ rocksdb::Env* FaultyFileSystem::env() {
 }
 
 void FaultyFileSystem::set_full(bool full) {
+  files_->is_bounded = false;
+  files_->device_error = false;
   files_->full = full;
+}
+
+void FaultyFileSystem::set_room(uint64_t bytes, bool is_device_error) {
+  {
+    const std::lock_guard lock(files_->mutex);
+    files_->room = bytes;
+  }
+  files_->device_error = is_device_error;
+  files_->is_bounded = true;
 }
 
 void FaultyFileSystem::copy_synced(const std::string& from, const std::string& to) const {

@@ -19,6 +19,9 @@ class FaultyFileSystem {
   rocksdb::Env* env();
   // Every byte that is to be written fails for want of space.
   void set_full(bool full);
+  // So many bytes may still be written, then the rest of a write fails: for want of space, or as on
+  // a device with errors. set_full(false) ends it.
+  void set_room(uint64_t bytes, bool is_device_error = false);
   // What a machine would find after the power came back: every file up to its last fsync.
   void copy_synced(const std::string& from, const std::string& to) const;
 

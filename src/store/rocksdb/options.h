@@ -38,6 +38,10 @@ struct RocksdbOptions {
   uint64_t block_cache_bytes = uint64_t{64} << 20;
   uint64_t memtable_bytes = uint64_t{64} << 20;
 
+  // Room on the disk that is set aside, so that data can still be deleted when it is full; a
+  // twentieth of the disk at most.
+  uint64_t reserve_bytes = uint64_t{64} << 20;
+
   std::function<int64_t()> clock_ns;                   // Unix time; the system's when empty
   std::function<void(std::string_view message)> warn;  // what an operator should know
   rocksdb::Env* env = nullptr;                         // for tests; must outlive the engine

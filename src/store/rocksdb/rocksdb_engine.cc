@@ -171,7 +171,8 @@ class RocksdbEngine final : public Engine {
     detail("live_data_bytes", db.property(Properties::kEstimateLiveDataSize));
     detail("pending_compaction_bytes", db.property(Properties::kEstimatePendingCompactionBytes));
     detail("background_errors", db.property(Properties::kBackgroundErrors));
-    detail("writes_refused", db.is_failing() ? 1 : 0);
+    detail("writes_refused", db.is_failing() || !db.has_room() ? 1 : 0);
+    detail("lost_log_bytes", db.lost_log_bytes());
     return stats;
   }
 
@@ -258,8 +259,9 @@ class RocksdbEngine final : public Engine {
   }
 
   void work(const std::stop_token& stop) {
-    if (store_.database->is_failing() && !store_.database->recover()) return;
-    warn_of(rollups_.run([&] { return stop.stop_requested(); }));
+    const bool has_room = store_.database->check_room().ok();
+    if (store_.database->is_failing()) return;
+    if (has_room) warn_of(rollups_.run([&] { return stop.stop_requested(); }));
     store_.dictionaries.shrink();
     // Whole hours, so that none is left in part.
     const rocks::Hour hour = rocks::hour_of(store_.now_ns());

@@ -103,6 +103,7 @@ class BatchWriter {
         label_numbers_(batch.dictionary.label_sets.size()) {}
 
   Result<WriteReceipt> run(std::vector<Item>& items, const WriteOptions& options) {
+    VESTA_TRY(store_.database->check_room());
     const auto gate = tenant_.gate.enter();
     const int64_t now_ns = options.now_ns != 0 ? options.now_ns : store_.now_ns();
     drop_expired(items, now_ns);
@@ -124,7 +125,10 @@ class BatchWriter {
       if (of_service.lock.owns_lock()) of_service.lock.unlock();
       of_service.partition.reset();
     }
-    if (!written.ok()) return std::move(written).error();
+    if (!written.ok()) {
+      keep_numbers(items);
+      return std::move(written).error();
+    }
     if (grew_) store_.dictionaries.shrink();
     for (const Item& item : items) {
       if (item.profile == nullptr) continue;
@@ -185,7 +189,10 @@ class BatchWriter {
         item->series = tenant_.index.find(item->labels);
         if (item->series != SeriesIndex::kNone) continue;
         const auto [series, is_first] = made.try_emplace(item->labels, 0);
-        if (is_first) series->second = tenant_.next_series++;
+        if (is_first) {
+          const auto tried = tenant_.unwritten.find(item->labels);
+          series->second = tried == tenant_.unwritten.end() ? tenant_.next_series++ : tried->second;
+        }
         item->series = series->second;
         item->is_new_series = is_first;
       }
@@ -358,6 +365,7 @@ class BatchWriter {
     for (const auto& [service, of_service] : services_) {
       for (const Item* item : of_service.items) {
         if (!item->is_new_series) continue;
+        if (!tenant_.unwritten.empty()) tenant_.unwritten.erase(item->labels);
         index.add(item->series, item->labels, of_service.number, item->type_number);
         index.series(item->series).is_exact = true;
       }
@@ -371,7 +379,17 @@ class BatchWriter {
     }
   }
 
+  void keep_numbers(const std::vector<Item>& items) {
+    const std::unique_lock lock(tenant_.index_mutex);
+    for (const Item& item : items) {
+      if (item.profile == nullptr || !item.is_new_series) continue;
+      if (tenant_.unwritten.size() < kMaxUnwritten)
+        tenant_.unwritten.emplace(item.labels, item.series);
+    }
+  }
+
   static constexpr uint32_t kUnknownSet = UINT32_MAX;
+  static constexpr size_t kMaxUnwritten = 10'000;
 
   Store& store_;
   Tenant& tenant_;

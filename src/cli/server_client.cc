@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/hash.h"
 #include "net/http_client.h"
 #include "net/http_get.h"
 
@@ -107,7 +108,11 @@ Result<std::string> ServerClient::call(std::string_view method, std::string_view
   request.timeout = kTimeout;
   if (!token_.empty()) request.headers.emplace_back("Authorization", "Bearer " + token_);
   if (!tenant_.empty()) request.headers.emplace_back("X-Scope-OrgID", tenant_);
-  if (method == "POST") request.headers.emplace_back("Content-Type", "application/octet-stream");
+  if (method == "POST") {
+    request.headers.emplace_back("Content-Type", "application/octet-stream");
+    const Hash128 id = hash128(request.body);
+    request.headers.emplace_back("Idempotency-Key", fmt::format("{:016x}{:016x}", id.high, id.low));
+  }
   auto answer = http_call(request);
   if (!answer.ok()) {
     Error error = with_context(std::move(answer).error(), url_);

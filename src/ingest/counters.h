@@ -43,8 +43,8 @@ enum class IngestNote : uint8_t {
   kLabelsCut,         // values shortened
   kLabelsDropped,     // reserved names
   kUnsplitSamples,    // labels stayed with samples, for there were too many
-  kFirstReadings,     // cumulative profiles with nothing to compare with
-  kStaleReadings,     // cumulative profiles older than what we had
+  kFirstReadings,     // cumulative profiles with nothing to compare with: not stored
+  kStaleReadings,     // cumulative profiles older than what we had: not stored
   kDeltaEvictions,    // last readings that had to make room
   kOriginalPayloads,  // OTLP: not kept
   kRejectedProfiles,  // of requests that were taken otherwise

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "ingest/normalise.h"
 #include "ingest/profile_types.h"
 #include "ingest/split_series.h"
@@ -50,6 +51,24 @@ Hash128 source_key(std::string_view tenant, const ProfileBatch& batch,
     key.push_back('\1');
   }
   return hash128(key);
+}
+
+// Whether a counter is less in all than it was.
+bool went_down(const Profile& before, const Profile& after) {
+  for (size_t type = 0; type < after.sample_types.size(); ++type) {
+    if (after.sample_types[type].temporality != Temporality::kInstant &&
+        total_of(after, type) < total_of(before, type))
+      return true;
+  }
+  return false;
+}
+
+// All that was counted was so since the last reading.
+void mark_restart(ProfileBatch& batch, int64_t last_ns) {
+  Profile& profile = batch.profiles.front();
+  profile.add_loss(batch.dictionary.strings.add("counter reset"), 1);
+  profile.duration_ns = saturating_subtract(profile.time_ns, last_ns);
+  profile.time_ns = last_ns;
 }
 
 // Labels of one profile after the other are often the same set.
@@ -101,7 +120,11 @@ struct Ingest::Passage {
 };
 
 Ingest::Ingest(Engine& engine, IngestOptions options)
-    : engine_(engine), options_(std::move(options)), deltas_(options_.max_delta_bytes, counters_) {}
+    : engine_(engine),
+      options_(std::move(options)),
+      deltas_(options_.max_delta_bytes, counters_),
+      // Not where the last run began; under a clock of a test, always the same.
+      next_offset_(options_.now_ns ? 0 : static_cast<uint64_t>(now_ns())) {}
 
 int64_t Ingest::now_ns() const {
   return options_.now_ns ? options_.now_ns() : static_cast<int64_t>(clock_ns(CLOCK_REALTIME));
@@ -135,9 +158,10 @@ Result<IngestReceipt> Ingest::write(std::string_view tenant, ProfileBatch batch,
                        passage.now_ns));
   VESTA_ASSIGN(passage.given, check_given_labels(hints.labels, limits, counters_));
   VESTA_TRY(normalise(passage));
-  subtract_last_reading(passage);
+  VESTA_TRY(subtract_last_reading(passage));
   VESTA_TRY(split(passage));
   if (!passage.batch.profiles.empty()) {
+    tell_apart(passage);
     VESTA_TRY(check_series_count(passage));
     WriteOptions options;
     options.durable = hints.durable;
@@ -197,33 +221,80 @@ Status Ingest::normalise(Passage& passage) {
   return {};
 }
 
-void Ingest::subtract_last_reading(Passage& passage) {
+Status Ingest::subtract_last_reading(Passage& passage) {
   ProfileBatch& batch = passage.batch;
   const DeltaMode mode = passage.given.is_delta ? DeltaMode::kNever : passage.hints.delta;
-  if (mode == DeltaMode::kNever || batch.profiles.size() != 1) return;
+  if (mode == DeltaMode::kNever || batch.profiles.size() != 1) return {};
   Profile& profile = batch.profiles.front();
-  if (mode == DeltaMode::kIfCumulative && !looks_cumulative(batch.dictionary, profile)) return;
+  if (mode != DeltaMode::kAlways && !looks_cumulative(batch.dictionary, profile)) return {};
 
   passage.source = source_key(passage.tenant, batch, passage.labels);
   passage.turn = deltas_.lock(passage.source);
   const auto last = deltas_.find(passage.source);
-  if (!last) {
-    counters_.note(IngestNote::kFirstReadings);
-    passage.reading = std::make_shared<const ProfileBatch>(batch);
-    zero_counters(profile);
-    return;
-  }
-  if (profile.time_ns < last->profiles.front().time_ns) {
+  if (!last) return take_first_reading(passage, mode);
+  const Profile& earlier = last->profiles.front();
+  if (profile.time_ns < earlier.time_ns) {
+    // Of another program, then, or of an earlier life of this one.
+    if (mode == DeltaMode::kIfFollowing && went_down(profile, earlier)) return {};
     counters_.note(IngestNote::kStaleReadings);
+    ++passage.receipt.stale;
     batch.profiles.clear();
     passage.labels.clear();
-    return;
+    return {};
   }
   auto reading = std::make_shared<const ProfileBatch>(std::move(batch));
-  batch = delta(*last, *reading);
+  if (went_down(earlier, reading->profiles.front())) {
+    // The program was started again: all that it counts is new.
+    batch = *reading;
+    mark_restart(batch, earlier.time_ns);
+  } else {
+    batch = delta(*last, *reading);
+  }
   passage.reading = std::move(reading);
   // A profile without a single row leaves nothing that could be labelled.
   passage.labels.resize(batch.profiles.size());
+  return {};
+}
+
+Status Ingest::take_first_reading(Passage& passage, DeltaMode mode) {
+  Profile& profile = passage.batch.profiles.front();
+  passage.reading = std::make_shared<const ProfileBatch>(passage.batch);
+  if (mode == DeltaMode::kIfFollowing) {
+    VESTA_ASSIGN(const bool follows, stored_lately(passage));
+    if (!follows) return {};
+  }
+  counters_.note(IngestNote::kFirstReadings);
+  ++passage.receipt.baselines;
+  baselines_.note(passage.tenant, label_value(passage.labels.front(), kServiceLabel),
+                  passage.batch.dictionary.string(profile.name), profile.time_ns);
+  zero_counters(profile);
+  return {};
+}
+
+// Whether readings of this source have been stored: we were started anew since, or had to forget
+// the last one, and its counters are in the store already.
+Result<bool> Ingest::stored_lately(const Passage& passage) {
+  constexpr int64_t kLately = int64_t{86'400} * 1'000'000'000;
+  const Profile& profile = passage.batch.profiles.front();
+  const Labels& labels = passage.labels.front();
+  Selector selector;
+  const auto must_be = [&](std::string_view name, std::string_view value) -> Status {
+    VESTA_ASSIGN(LabelMatcher matcher,
+                 LabelMatcher::make(std::string(name), MatchOperator::kEqual, std::string(value)));
+    selector.push_back(std::move(matcher));
+    return {};
+  };
+  for (const auto& [name, value] : labels) VESTA_TRY(must_be(name, value));
+  VESTA_TRY(must_be("__name__", passage.batch.dictionary.string(profile.name)));
+  const TimeRange range{saturating_subtract(profile.time_ns, kLately),
+                        saturating_add(profile.time_ns, 1)};
+  VESTA_ASSIGN(const auto found, engine_.series(passage.tenant, selector, range));
+  return std::ranges::any_of(found, [&](const SeriesInfo& series) {
+    // Not one of its many replicas, which have labels besides.
+    return std::ranges::count_if(series.labels, [](const auto& label) {
+             return !is_reserved_label(label.first);
+           }) == static_cast<ptrdiff_t>(labels.size());
+  });
 }
 
 Status Ingest::split(Passage& passage) {
@@ -249,6 +320,21 @@ Status Ingest::split(Passage& passage) {
   }
   passage.labels = std::move(labels);
   return {};
+}
+
+// The store takes equal profiles of one series and nanosecond for one that was sent twice. Programs
+// that know the time to the second or millisecond only can mean two by that: two replicas that did
+// the same, say. Those get digits of their own below the millisecond, unless they bring an id.
+void Ingest::tell_apart(Passage& passage) {
+  constexpr int64_t kMillisecond = 1'000'000;
+  const std::string& id = passage.hints.id;
+  uint64_t of_id = id.empty() ? 0 : hash64(id);
+  for (Profile& profile : passage.batch.profiles) {
+    if (profile.time_ns % kMillisecond != 0) continue;
+    const uint64_t offset =
+        id.empty() ? next_offset_.fetch_add(1, std::memory_order_relaxed) : of_id++;
+    profile.time_ns = saturating_add(profile.time_ns, static_cast<int64_t>(offset % kMillisecond));
+  }
 }
 
 Status Ingest::check_series_count(const Passage& passage) {

@@ -3,6 +3,7 @@
 // engine, which must outlive it. Any thread may write.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,6 +14,7 @@
 
 #include "base/result.h"
 #include "formats/common/read_options.h"
+#include "ingest/baseline_log.h"
 #include "ingest/byte_rate.h"
 #include "ingest/counters.h"
 #include "ingest/delta_store.h"
@@ -35,6 +37,8 @@ struct IngestOptions {
 
 struct IngestReceipt {
   WriteReceipt stored;
+  uint64_t baselines = 0;  // cumulative profiles whose counters were not stored: first readings
+  uint64_t stale = 0;      // and those that are part of a later reading
   uint64_t rejected_profiles = 0;
   std::vector<Error> problems;  // of rejected profiles, the first few
 };
@@ -58,6 +62,7 @@ class Ingest {
 
   IngestCounters& counters() { return counters_; }
   uint64_t delta_bytes() const { return deltas_.byte_size(); }
+  const BaselineLog& baselines() const { return baselines_; }
 
  private:
   struct Passage;
@@ -67,8 +72,11 @@ class Ingest {
   };
 
   Status normalise(Passage& passage);
-  void subtract_last_reading(Passage& passage);
+  Status subtract_last_reading(Passage& passage);
+  Status take_first_reading(Passage& passage, DeltaMode mode);
+  Result<bool> stored_lately(const Passage& passage);
   Status split(Passage& passage);
+  void tell_apart(Passage& passage);
   Status check_series_count(const Passage& passage);
 
   Engine& engine_;
@@ -76,6 +84,8 @@ class Ingest {
   IngestCounters counters_;
   ByteRate rate_;
   DeltaStore deltas_;
+  BaselineLog baselines_;
+  std::atomic<uint64_t> next_offset_;  // see tell_apart()
   std::mutex series_mutex_;
   std::map<std::string, SeriesCount, std::less<>> series_counts_;  // guarded by series_mutex_
 };

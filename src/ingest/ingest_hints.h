@@ -14,6 +14,9 @@ namespace vesta {
 enum class DeltaMode : uint8_t {
   kNever,         // the sender did it
   kIfCumulative,  // what looks like counters of Go's runtime, unless `__delta__=false`
+  // The same, but a reading of a program that the store has nothing of is stored as it is: it may
+  // well be the only one.
+  kIfFollowing,
   kAlways,
 };
 
@@ -27,6 +30,8 @@ struct IngestHints {
   int64_t time_ns = 0;         // start of profiles that do not know; 0 = they end now
   bool distrust_1970 = false;  // old clients sent milliseconds: take time_ns instead
   DeltaMode delta = DeltaMode::kNever;
+  // The client's name for what it sends, the same when it sends that again; empty = it has none.
+  std::string id;
   uint64_t decoded_bytes = 0;                   // counts against the tenant's rate
   std::vector<std::string_view> sample_labels;  // stay with samples, whatever their number
   // Refuse single profiles and write the others; otherwise one bad profile refuses the batch.

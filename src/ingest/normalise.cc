@@ -65,9 +65,8 @@ Status normalise_header(Dictionary& dictionary, Profile& profile, const HeaderRu
         rules.hints.name.empty() ? guess_family(dictionary, profile, default_display_names())
                                  : rules.hints.name);
   }
-  constexpr std::string_view kDeltaPrefix = "godeltaprof_";
-  if (dictionary.string(profile.name).starts_with(kDeltaPrefix)) {
-    const std::string name(dictionary.string(profile.name).substr(kDeltaPrefix.size()));
+  if (dictionary.string(profile.name).starts_with(kDeltaFamilyPrefix)) {
+    const std::string name(dictionary.string(profile.name).substr(kDeltaFamilyPrefix.size()));
     profile.name = dictionary.strings.add(name);
   }
   profile.name = without_colons(dictionary, profile.name);

@@ -14,6 +14,9 @@ constexpr std::array<std::string_view, 9> kReserved = {
     "__name__",         "__type__",         "__unit__",  "__period_type__", "__period_unit__",
     "__service_name__", "__profile_type__", "__delta__", "__session_id__"};
 
+// What the SDK for Go calls the part of it that makes differences.
+constexpr std::string_view kDeltaScope = "com.grafana.pyroscope/godeltaprof";
+
 std::string shown(std::string_view text) {
   return replace_invalid_utf8(text.substr(0, 60)) + (text.size() > 60 ? "…" : "");
 }
@@ -64,11 +67,13 @@ Result<GivenLabels> check_given_labels(LabelPairs labels, const TenantLimits& li
     }
     if (name == "__name__") {
       given.name = value;
+      given.is_delta |= value.starts_with(kDeltaFamilyPrefix);
     } else if (name == "__delta__") {
-      given.is_delta = value == "false";
+      given.is_delta |= value == "false";
     } else if (is_reserved_label(name)) {
       counters.note(IngestNote::kLabelsDropped);
     } else if (!value.empty()) {
+      given.is_delta |= name == "otel.scope.name" && value == kDeltaScope;
       given.labels.emplace_back(std::move(name), std::move(value));
     }
   }

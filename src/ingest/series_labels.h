@@ -18,13 +18,18 @@ namespace vesta {
 
 inline constexpr std::string_view kUnknownService = "unknown_service";
 
+// Names of families whose profiles are differences; the rest of the name is the family.
+inline constexpr std::string_view kDeltaFamilyPrefix = "godeltaprof_";
+
 using LabelPairs = std::vector<std::pair<std::string, std::string>>;
 
 // What the client said of a series, apart from the plain labels.
 struct GivenLabels {
-  Labels labels;          // sorted, without reserved names
-  std::string name;       // __name__
-  bool is_delta = false;  // __delta__=false: the values are differences already, do not subtract
+  Labels labels;     // sorted, without reserved names
+  std::string name;  // __name__
+  // The values are differences already: __delta__=false, or what godeltaprof made, which its name
+  // or its scope tells.
+  bool is_delta = false;
 };
 
 // Labels beside a profile, in a URL or a message. kInvalidInput with the name of the label for one

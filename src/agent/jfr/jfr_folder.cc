@@ -226,6 +226,7 @@ void JfrFolder::Parts::ship_file(const Key& key, Waiting& file, int fd, const Fi
   }
   if (!batch.ok()) return broken(key, stamp, bytes->content(), batch.error());
   name_owner(*batch, options.owner, key.second);
+  time_exactly(*batch, bytes->content());
   const size_t profiles = batch->profiles.size();
   const Status taken = profiles == 0 ? Status() : ship(std::move(*batch));
   if (!taken.ok()) {

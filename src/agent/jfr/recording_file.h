@@ -59,4 +59,8 @@ struct RecordingOwner {
 // properties, else its main class or jar, else from the path), host.name, profile.source.
 void name_owner(ProfileBatch& batch, const RecordingOwner& owner, std::string_view path);
 
+// Recorders know their start to the millisecond or so, but servers know a profile that comes again
+// by its nanosecond: times without digits below the millisecond get those of the file's content.
+void time_exactly(ProfileBatch& batch, const Hash128& content);
+
 }  // namespace vesta::agent

@@ -64,5 +64,17 @@ TEST(RecordingFile, APathNamesAServiceWhenItHasAName) {
   EXPECT_EQ(service_of_path(""), "");
 }
 
+TEST(RecordingFile, TimesHaveNanosecondsOfTheirContent) {
+  const auto time_of = [](int64_t time_ns, uint64_t content) {
+    ProfileBatch batch;
+    batch.profiles.emplace_back().time_ns = time_ns;
+    time_exactly(batch, {0, content});
+    return batch.profiles[0].time_ns;
+  };
+  EXPECT_EQ(time_of(1'700'000'000'123'000'000, 999'999), 1'700'000'000'123'000'001);
+  EXPECT_EQ(time_of(1'700'000'000'123'000'000, 999'998), 1'700'000'000'123'999'999);
+  EXPECT_EQ(time_of(1'700'000'000'123'000'001, 5), 1'700'000'000'123'000'001);
+}
+
 }  // namespace
 }  // namespace vesta::agent

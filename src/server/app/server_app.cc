@@ -246,6 +246,7 @@ void ServerApp::Running::add_routes() {
   native.local_agent = parts.local_agent;
   native.file_bytes = request_limits(config).max_bytes;
   native.files = files.get();
+  native.baselines = &ingest->baselines();
   add_native_routes(routes, *engine, native);
   add_target_routes(routes, scraper.get());
   if (parts.add_routes) parts.add_routes(routes, *engine, *ingest);

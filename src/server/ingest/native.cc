@@ -83,6 +83,7 @@ Result<IngestReceipt> ingest_file(Ingest& ingest, const HttpRequest& request,
   VESTA_TRY(begin_ingest(ingest, kProtocol, caller, request.body.size()));
   IngestHints hints;
   hints.protocol = kProtocol;
+  hints.id = request.header(kIdempotencyHeader);
   for (const std::string_view text : request.parameters("labels")) {
     VESTA_ASSIGN(LabelPairs labels, parse_labels(text));
     std::ranges::move(labels, std::back_inserter(hints.labels));
@@ -123,6 +124,7 @@ HttpResponse handle_native_profiles(Ingest& ingest, const HttpRequest& request,
   json.field("expired", receipt->stored.expired);
   json.field("new_series", receipt->stored.new_series);
   json.field("new_stacks", receipt->stored.new_stacks);
+  json.field("baselines", receipt->baselines + receipt->stale);
   json.end_object();
   return json_response(json.take());
 }

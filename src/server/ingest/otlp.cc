@@ -21,7 +21,7 @@ struct PartialSuccess {
 };
 
 Result<PartialSuccess> export_profiles(Ingest& ingest, std::string_view body, Encoding encoding,
-                                       const Caller& caller) {
+                                       std::string_view id, const Caller& caller) {
   VESTA_TRY(begin_ingest(ingest, kProtocol, caller, body.size()));
   PartialSuccess answer;
   if (body.empty()) return answer;
@@ -37,6 +37,7 @@ Result<PartialSuccess> export_profiles(Ingest& ingest, std::string_view body, En
   hints.protocol = kProtocol;
   hints.decoded_bytes = body.size();
   hints.partial = true;
+  hints.id = id;
   const size_t readable = batch.profiles.size();
   IngestReceipt receipt;
   if (readable > 0) {
@@ -122,7 +123,8 @@ std::string encode_status(const Error& error, Encoding encoding) {
 
 Result<std::string> handle_otlp_export(Ingest& ingest, std::string_view request,
                                        const Caller& caller) {
-  auto answer = export_profiles(ingest, request, Encoding::kProtobuf, caller);
+  auto answer = export_profiles(ingest, request, Encoding::kProtobuf,
+                                caller.header(kIdempotencyHeader), caller);
   if (answer) return encode(*answer, Encoding::kProtobuf);
   ingest.counters().count_refusal(kProtocol, answer.error().code);
   return std::move(answer).error();
@@ -140,7 +142,8 @@ HttpResponse handle_otlp_http(Ingest& ingest, const HttpRequest& request, const 
   }
   const Encoding encoding = is_json ? Encoding::kJson : Encoding::kProtobuf;
   HttpResponse response;
-  const auto answer = export_profiles(ingest, request.body, encoding, caller);
+  const auto answer =
+      export_profiles(ingest, request.body, encoding, request.header(kIdempotencyHeader), caller);
   if (answer) {
     response.body = encode(*answer, encoding);
   } else {

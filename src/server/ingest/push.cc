@@ -19,13 +19,18 @@ struct Protocol {
   const char* name;
   uint32_t series_field;    // of the request
   bool labels_are_wrapped;  // in a LabelSet
+  uint32_t unstored_field;  // of the response: readings that were only compared; 0 = there is none
 };
-constexpr Protocol kPush{IngestProtocol::kPyroscopePush, "push request", 1, false};
-constexpr Protocol kWriteRaw{IngestProtocol::kParca, "write request", 2, true};
+constexpr Protocol kPush{IngestProtocol::kPyroscopePush, "push request", 1, false, 1000};
+constexpr Protocol kWriteRaw{IngestProtocol::kParca, "write request", 2, true, 0};
 
+struct RawProfile {
+  std::string_view bytes;
+  std::string_view id;
+};
 struct RawSeries {
   LabelPairs labels;
-  std::vector<std::string_view> profiles;
+  std::vector<RawProfile> profiles;
 };
 
 class RequestReader {
@@ -98,14 +103,20 @@ class RequestReader {
   }
 
   bool read_sample(WireReader message, RawSeries& series) {
+    RawProfile profile;
+    bool is_there = false;
     while (message.next()) {
-      if (message.field() != 1) {
+      if (message.field() == 1) {
+        if (message.type() != WireType::kBytes) return wrong_type(message, "raw_profile");
+        profile.bytes = message.bytes();
+        is_there = true;
+      } else if (message.is(2, WireType::kBytes)) {
+        profile.id = message.bytes();
+      } else {
         message.skip();
-        continue;
       }
-      if (message.type() != WireType::kBytes) return wrong_type(message, "raw_profile");
-      series.profiles.push_back(message.bytes());
     }
+    if (is_there) series.profiles.push_back(profile);
     return finished(message);
   }
 
@@ -134,13 +145,12 @@ class RequestReader {
   Error error_;
 };
 
-Status write_profile(Ingest& ingest, const Caller& caller, std::string_view raw,
-                     const ReadOptions& options, IngestHints& hints) {
+Result<IngestReceipt> write_profile(Ingest& ingest, const Caller& caller, std::string_view raw,
+                                    const ReadOptions& options, IngestHints& hints) {
   VESTA_ASSIGN(const Unpacked unpacked, Unpacked::make(raw, options.max_decoded_bytes));
   VESTA_ASSIGN(ProfileBatch batch, read_pprof(unpacked.bytes(), options));
   hints.decoded_bytes = unpacked.bytes().size();
-  VESTA_TRY(ingest.write(caller.tenant, std::move(batch), hints));
-  return {};
+  return ingest.write(caller.tenant, std::move(batch), hints);
 }
 
 // One error of several: the gravest code, so that a client tries again when that may help.
@@ -173,22 +183,34 @@ Result<std::string> write_series(Ingest& ingest, const Protocol& protocol, std::
   for (const RawSeries& series : all) profiles += series.profiles.size();
   const ReadOptions options = ingest.read_options(caller.tenant);
   Failures failures;
+  WireWriter response;
+  uint64_t unstored = 0;
+  const std::string_view request_id = caller.header(kIdempotencyHeader);
   for (size_t i = 0; i < all.size(); ++i) {
     IngestHints hints;
     hints.protocol = protocol.id;
     hints.labels = all[i].labels;
-    hints.delta = DeltaMode::kIfCumulative;
+    hints.delta = DeltaMode::kIfFollowing;
     // One wait for the disk, however many there are.
     hints.durable = profiles == 1;
     for (size_t j = 0; j < all[i].profiles.size(); ++j) {
-      auto status = write_profile(ingest, caller, all[i].profiles[j], options, hints);
-      if (!status)
-        failures.add(std::move(status).error(), fmt::format("series[{}].samples[{}]", i, j));
+      const RawProfile& profile = all[i].profiles[j];
+      // The request's own name is not enough for each of its profiles.
+      hints.id = !profile.id.empty() || request_id.empty()
+                     ? std::string(profile.id)
+                     : fmt::format("{} {} {}", request_id, i, j);
+      auto receipt = write_profile(ingest, caller, profile.bytes, options, hints);
+      if (receipt) {
+        unstored += receipt->baselines + receipt->stale;
+      } else {
+        failures.add(std::move(receipt).error(), fmt::format("series[{}].samples[{}]", i, j));
+      }
     }
   }
   if (profiles > 1) VESTA_TRY(ingest.flush());
   if (failures.any()) return failures.take(profiles);
-  return std::string();
+  if (protocol.unstored_field != 0) response.uint64(protocol.unstored_field, unstored);
+  return response.take();
 }
 
 Result<std::string> counted(Ingest& ingest, const Protocol& protocol, std::string_view request,

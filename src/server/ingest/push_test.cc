@@ -128,15 +128,37 @@ TEST_F(Push, CumulativeProfilesOfGoBecomeDifferences) {
     return server_.call(kPush, request.SerializeAsString()).ok();
   };
   ASSERT_TRUE(push(0, 100));
+  // It may be the only one: `profilecli upload heap.pb.gz` is not answered with nothing.
+  EXPECT_THAT(engine_.totals_by_series(), ElementsAre(Pair(HasSubstr("mutex:delay"), 100)));
   ASSERT_TRUE(push(15, 130));
-  EXPECT_THAT(engine_.totals_by_series(), ElementsAre(Pair(HasSubstr("mutex:delay"), 30)));
+  EXPECT_THAT(engine_.totals_by_series(), ElementsAre(Pair(HasSubstr("mutex:delay"), 130)));
+}
+
+TEST(PushReadings, AnswerSaysWhatWasOnlyCompared) {
+  const auto engine = make_memory_engine();
+  const auto push = [&](test::TestServer& server, int64_t seconds, int64_t value) {
+    ProfileBatch batch = batch_from({{"main;lock", value}}, "delay", "nanoseconds");
+    batch.profiles[0].time_ns = test::kNow + seconds * 1'000'000'000;
+    push::v1::PushRequest request;
+    request.add_series()->add_samples()->set_raw_profile(write_pprof(batch));
+    const auto answer = server.call(kPush, request.SerializeAsString());
+    push::v1::PushResponse response;
+    EXPECT_TRUE(answer.ok() && response.ParseFromString(*answer));
+    return response.baselines();
+  };
+  test::TestServer first(*engine);
+  EXPECT_EQ(push(first, 0, 100), 0u);
+  test::TestServer restarted(*engine);
+  EXPECT_EQ(push(restarted, 15, 130), 1u);
+  EXPECT_EQ(push(restarted, 14, 120), 1u);
+  EXPECT_EQ(push(restarted, 30, 131), 0u);
 }
 
 TEST(PushDuplicates, AreWrittenOnce) {
   const auto engine = make_memory_engine();
   test::TestServer server(*engine);
   push::v1::PushRequest request;
-  add_series(request, "a")->add_samples()->set_raw_profile(pprof(4));
+  add_series(request, "a")->add_samples()->set_raw_profile(pprof(4, test::kNow + 1));
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(server.call(kPush, request.SerializeAsString()).ok());
   SelectRequest select;
   select.type = *ProfileType::parse("process_cpu:cpu:nanoseconds::");
@@ -145,6 +167,25 @@ TEST(PushDuplicates, AreWrittenOnce) {
   ASSERT_TRUE(found.ok());
   EXPECT_EQ(found->at(0).total, 4);
   EXPECT_EQ(server.ingest.counters().of(IngestProtocol::kPyroscopePush).duplicates, 2u);
+}
+
+TEST(PushDuplicates, OfASecondAreThoseOfOneId) {
+  const auto engine = make_memory_engine();
+  test::TestServer server(*engine);
+  push::v1::PushRequest request;
+  auto* sample = add_series(request, "a")->add_samples();
+  sample->set_raw_profile(pprof(4));
+  const auto total = [&] {
+    SelectRequest select;
+    select.type = *ProfileType::parse("process_cpu:cpu:nanoseconds::");
+    select.range = kAllTime;
+    return engine->select("anonymous", select)->at(0).total;
+  };
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(server.call(kPush, request.SerializeAsString()).ok());
+  EXPECT_EQ(total(), 12);
+  sample->set_id("0fa1c5de-0000-0000-0000-000000000000");
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(server.call(kPush, request.SerializeAsString()).ok());
+  EXPECT_EQ(total(), 16);
 }
 
 TEST_F(Push, ParcaWritesRawProfiles) {

@@ -120,6 +120,7 @@ std::optional<Failure> ingest_request(Ingest& ingest, const HttpRequest& request
   }
   auto read = pyroscope::read_payload(payload, ingest.read_options(caller.tenant));
   if (!read) return fail(std::move(read).error());
+  read->hints.id = request.header(kIdempotencyHeader);
   auto receipt = ingest.write(caller.tenant, std::move(read->batch), read->hints);
   if (!receipt) return fail(std::move(receipt).error());
   return {};

@@ -7,7 +7,9 @@
 #include "formats/pprof/writer.h"
 #include "ingest/test_engine.h"
 #include "profile/test_profiles.h"
+#include "server/ingest/pyroscope_ingest.h"
 #include "server/ingest/test_server.h"
+#include "store/memory/memory_engine.h"
 
 namespace vesta::server {
 namespace {
@@ -121,6 +123,29 @@ TEST_F(PyroscopeIngest, TakesARecordingWithLabels) {
   EXPECT_THAT(totals(), ElementsAre(Pair(HasSubstr("process_cpu:cpu:nanoseconds:cpu:nanoseconds{"
                                                    "app_name=shop,env=prod"),
                                          10'000'000)));
+}
+
+TEST(PyroscopeIngestDuplicates, AreThoseOfOneKey) {
+  const auto engine = make_memory_engine();
+  test::TestServer server(*engine);
+  const Fields query = {{"name", "app"}, {"from", "1800000000"}, {"until", "1800000010"}};
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(server.post("/ingest", query, "main;work 3\n").status, 200);
+  const auto total = [&] {
+    SelectRequest select;
+    select.type = *ProfileType::parse("process_cpu:cpu:nanoseconds:cpu:nanoseconds");
+    select.range = kAllTime;
+    return engine->select("anonymous", select)->at(0).total;
+  };
+  EXPECT_EQ(total(), 60'000'000);  // two replicas, each 3 samples of 10 ms
+  HttpRequest keyed;
+  keyed.method = "POST";
+  keyed.path = "/ingest";
+  keyed.query = query;
+  keyed.body = "main;work 3\n";
+  keyed.headers = {{"idempotency-key", "a"}};
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(handle_pyroscope_ingest(server.ingest, keyed, {}).status, 200);
+  EXPECT_EQ(total(), 90'000'000);
 }
 
 TEST_F(PyroscopeIngest, EmptyProfilesAreFine) {

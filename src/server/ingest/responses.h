@@ -1,10 +1,15 @@
 // What all ways in share: counting a request, and the answer to one that was refused. Any thread.
 #pragma once
 
+#include <string_view>
+
 #include "ingest/ingest.h"
 #include "server/api.h"
 
 namespace vesta::server {
+
+// By this a client names what it sends, so that it may send it again when no answer came.
+inline constexpr std::string_view kIdempotencyHeader = "idempotency-key";
 
 // kLimit when the body is larger than the tenant may send.
 Status check_body_size(const Ingest& ingest, const Caller& caller, size_t body_bytes);

@@ -19,6 +19,13 @@
 namespace vesta::server {
 
 class FileShelf;
+}  // namespace vesta::server
+
+namespace vesta {
+class BaselineLog;
+}  // namespace vesta
+
+namespace vesta::server {
 
 struct NativeApiOptions {
   std::function<int64_t()> now_ns;  // empty = the clock
@@ -35,6 +42,8 @@ struct NativeApiOptions {
   // The agent in this process; empty, or none, where there is none.
   std::function<std::optional<LocalAgent>()> local_agent;
   uint64_t file_bytes = uint64_t{64} << 20;  // that a file to look at may have
+  // What was taken in but not stored, which must outlive the routes; null = nothing is.
+  const BaselineLog* baselines = nullptr;
   // Files that people have opened, which must outlive the routes; null = they cannot.
   FileShelf* files = nullptr;
 };

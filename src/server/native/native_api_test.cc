@@ -6,6 +6,7 @@
 #include <map>
 
 #include "formats/registry.h"
+#include "ingest/baseline_log.h"
 #include "profile/test_profiles.h"
 #include "server/native/test_call.h"
 #include "server/testing/temporary_folder.h"
@@ -218,6 +219,24 @@ TEST(NativeApi, AveragesGauges) {
   EXPECT_EQ(body.find("\"rates\""), std::string::npos);
   const std::string flame = api.json("/api/v1/flame?query=inuse{}");
   EXPECT_NE(flame.find("\"total\":30"), std::string::npos) << flame;
+}
+
+TEST(NativeApi, TellsOfCountersThatWereOnlyCompared) {
+  TestApi api;
+  EXPECT_NE(api.json("/api/v1/services").find(R"("baselines":[])"), std::string::npos);
+  BaselineLog log;
+  log.note("anonymous", "shop", "mutex", 7);
+  log.note("anonymous", "shop", "mutex", 9);
+  log.note("other", "secret", "mutex", 9);
+  NativeApiOptions options;
+  options.baselines = &log;
+  api.start(options);
+  const std::string body = api.json("/api/v1/services");
+  EXPECT_NE(
+      body.find(
+          R"("baselines":[{"service_name":"shop","profile":"mutex","count":2,"last_ns":9}],"cut")"),
+      std::string::npos)
+      << body;
 }
 
 TEST(NativeApi, ShowsEveryServiceAtAGlance) {

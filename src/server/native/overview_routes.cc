@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ingest/baseline_log.h"
 #include "query/service_overview.h"
 #include "server/native/answer.h"
 
@@ -37,6 +38,18 @@ void write_row(JsonWriter& json, const TypeOverview& type, const ServiceRow& row
   json.field("profiles", row.profiles).end_object();
 }
 
+void write_baselines(JsonWriter& json, const ApiCall& call) {
+  constexpr size_t kMostBaselines = 100;
+  json.key("baselines").begin_array();
+  if (const BaselineLog* log = call.context.options.baselines; log != nullptr) {
+    for (const Baselines& each : log->list(call.caller.tenant, kMostBaselines)) {
+      json.begin_object().field("service_name", each.service).field("profile", each.family);
+      json.field("count", each.count).field("last_ns", each.last_ns).end_object();
+    }
+  }
+  json.end_array();
+}
+
 Result<HttpResponse> services(const ApiCall& call) {
   constexpr uint64_t kShortestStep = 30'000'000'000;
   constexpr size_t kMostPoints = 300;
@@ -64,7 +77,9 @@ Result<HttpResponse> services(const ApiCall& call) {
   json.key("rows").begin_array();
   for (const TypeOverview& type : found.types)
     for (const ServiceRow& row : type.rows) write_row(json, type, row, request.range);
-  json.end_array().key("cut").begin_object().field("rows", found.cut_rows);
+  json.end_array();
+  write_baselines(json, call);
+  json.key("cut").begin_object().field("rows", found.cut_rows);
   return json_response(json.end_object().end_object().take());
 }
 

@@ -2,15 +2,20 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/grafana/pyroscope-go"
+	"github.com/grafana/pyroscope-go/godeltaprof"
 )
 
 var sink uint64
@@ -56,8 +61,36 @@ func contend() {
 	group.Wait()
 }
 
+// Writes heap profiles into a folder: two differences of godeltaprof, and the one of Go's runtime, which is their sum. Prints how
+// much each of the differences is about.
+func writeHeaps(folder string) {
+	profiler := godeltaprof.NewHeapProfiler()
+	write := func(name string, profile func(io.Writer) error) {
+		var out bytes.Buffer
+		runtime.GC()
+		if err := profile(&out); err != nil {
+			panic(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), out.Bytes(), 0o644); err != nil {
+			panic(err)
+		}
+	}
+	write("before", profiler.Profile)
+	keepBlocks()
+	keepBlocks()
+	write("delta1", profiler.Profile)
+	keepBlocks()
+	write("delta2", profiler.Profile)
+	write("heap", pprof.WriteHeapProfile)
+	fmt.Println("{\"first_bytes\": 134217728, \"second_bytes\": 67108864}")
+}
+
 func main() {
 	runtime.MemProfileRate = 4096
+	if os.Args[1] == "heaps" {
+		writeHeaps(os.Args[2])
+		return
+	}
 	runtime.SetMutexProfileFraction(1)
 	runtime.SetBlockProfileRate(1)
 	profiler, err := pyroscope.Start(pyroscope.Config{

@@ -1,9 +1,40 @@
 #include "ingest/otlp_types.h"
 
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "formats/otlp/conventions.h"
 #include "ingest/profile_types.h"
 #include "profile/transform.h"
 
 namespace vesta {
+
+void name_otlp_labels(ProfileBatch& batch) {
+  Dictionary& dictionary = batch.dictionary;
+  std::map<uint32_t, LabelSetId> known;
+  for (Profile& profile : batch.profiles) {
+    const auto [entry, is_new] = known.try_emplace(profile.resource.value, profile.resource);
+    if (is_new) {
+      const auto items = dictionary.label_sets[profile.resource];
+      std::vector<Label> labels(items.begin(), items.end());
+      std::set<std::string> taken;
+      for (const Label& label : labels) taken.emplace(dictionary.string(label.key));
+      bool changed = false;
+      for (Label& label : labels) {
+        const std::string_view key = dictionary.string(label.key);
+        if (!key.starts_with(otlp::key::kScopeAttributePrefix)) continue;
+        const std::string name(key.substr(otlp::key::kScopeAttributePrefix.size()));
+        if (name.empty() || !taken.insert(name).second) continue;
+        label.key = dictionary.strings.add(name);
+        changed = true;
+      }
+      if (changed) entry->second = dictionary.label_sets.add(labels);
+    }
+    profile.resource = entry->second;
+  }
+}
 
 void name_otlp_types(ProfileBatch& batch) {
   Dictionary& dictionary = batch.dictionary;

@@ -10,4 +10,8 @@ namespace vesta {
 // period, or to one guessed from its type. Profiles that have a name keep it.
 void name_otlp_types(ProfileBatch& batch);
 
+// Attributes of scopes get the names that they have on the wire, as in Pyroscope, unless an
+// attribute of the resource has that name.
+void name_otlp_labels(ProfileBatch& batch);
+
 }  // namespace vesta

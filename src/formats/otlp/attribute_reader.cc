@@ -259,7 +259,6 @@ bool AttributeTable::read_entry(Decoding& decoding, WireReader message) {
   StringId key;
   StringId unit;
   Value value;
-  const size_t start = message.offset();
   while (message.next()) {
     WireReader inner;
     switch (message.field()) {
@@ -280,11 +279,11 @@ bool AttributeTable::read_entry(Decoding& decoding, WireReader message) {
   if (!decoding.well_formed(message)) return false;
   if (entries_.empty()) {
     // ListTable has its empty entry already.
-    if (key || unit || value.kind != ValueKind::kNone)
-      return decoding.fail(start, "", "entry 0 must be empty, because index 0 means none");
+    decoding.has_zero_entry = key || unit || value.kind != ValueKind::kNone;
     entries_.emplace_back();
     return true;
   }
+  if (!key && value.kind != ValueKind::kNone) key = StringId(decoding.zero.strings);
   Entry entry;
   entry.meaning = meaning_of(decoding.dictionary().string(key));
   entry.truth = value.truth;

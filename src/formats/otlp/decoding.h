@@ -38,6 +38,11 @@ class Decoding {
   Dictionary& dictionary() { return dictionary_; }
   bool from_json() const { return from_json_; }
   TableSizes sizes;
+  // What index 0 leads to in each table: nothing, as OTLP has it, unless the sender put something
+  // there. That has a second place behind all others then.
+  TableSizes zero;
+  // Set by the reader of an entry 0 that is not empty.
+  bool has_zero_entry = false;
 
   bool failed() const { return failed_; }
   Error take_error() { return std::move(error_); }
@@ -66,16 +71,23 @@ class Decoding {
   bool in_table(const WireReader& reader, const char* field, uint64_t value, size_t table_size,
                 const char* table);
   template <class Id>
-  bool index(WireReader& reader, const char* field, size_t table_size, const char* table, Id& out) {
+  bool index(WireReader& reader, const char* field, size_t table_size, const char* table, Id& out,
+             size_t zero_entry = 0) {
     uint64_t value = 0;
     if (!varint(reader, field, value) || !in_table(reader, field, value, table_size, table))
       return false;
-    out = Id(value);
+    out = Id(value == 0 ? zero_entry : value);
     return true;
   }
+  // A text that may be left out.
   template <class Id = StringId>
   bool string_index(WireReader& reader, const char* field, Id& out) {
     return index(reader, field, sizes.strings, "string_table", out);
+  }
+  // A text that must be there: where string 0 is one, index 0 means it.
+  template <class Id = StringId>
+  bool name_index(WireReader& reader, const char* field, Id& out) {
+    return index(reader, field, sizes.strings, "string_table", out, zero.strings);
   }
   // Repeated integers, packed or not; `each` takes the value and returns false to stop.
   template <class Each>
@@ -106,6 +118,7 @@ class Decoding {
   uint64_t truncated_names = 0;
   uint64_t dropped_units = 0;
   uint64_t original_payloads = 0;
+  std::string profile_ids;
 
   // Names the part of the message being read, for as long as it lives.
   class Part {

@@ -12,14 +12,16 @@ namespace {
 
 // Twice what a hash takes; a longer text is none, and is not worth a second copy.
 constexpr size_t kMaxFileHashBytes = 64;
-constexpr const char* kEntryZero = "entry 0 must be empty, because index 0 means none";
 
 // Calls `read(message, position)` for each entry of one table. Tables refer to each other, and
-// writers put them in any order, so each takes its own walk over the dictionary.
+// writers put them in any order, so each takes its own walk over the dictionary. An entry 0 that is
+// not empty, which some senders have, comes once more behind the others; `zero` says where.
 template <class Read>
 bool for_each_entry(Decoding& decoding, WireReader dictionary, uint32_t field, const char* table,
-                    Read&& read) {
+                    size_t& zero, Read&& read) {
   size_t position = 0;
+  WireReader first;
+  decoding.has_zero_entry = false;
   while (dictionary.next()) {
     if (dictionary.field() != field) {
       dictionary.skip();
@@ -27,10 +29,16 @@ bool for_each_entry(Decoding& decoding, WireReader dictionary, uint32_t field, c
     }
     const Decoding::Part part(decoding, table, position);
     WireReader entry;
-    if (!decoding.message(dictionary, "", entry) || !read(entry, position)) return false;
+    if (!decoding.message(dictionary, "", entry)) return false;
+    if (position == 0) first = entry;
+    if (!read(entry, position)) return false;
     ++position;
   }
-  return decoding.well_formed(dictionary);
+  if (!decoding.well_formed(dictionary)) return false;
+  if (!decoding.has_zero_entry) return true;
+  const Decoding::Part part(decoding, table, 0);
+  zero = position;
+  return read(first, position);
 }
 
 bool attribute_index(Decoding& decoding, const WireReader& reader, uint64_t value,
@@ -38,12 +46,13 @@ bool attribute_index(Decoding& decoding, const WireReader& reader, uint64_t valu
   if (!decoding.in_table(reader, "attribute_indices", value, decoding.sizes.attributes,
                          "attribute_table"))
     return false;
-  out = AttributeId(value);
+  out = AttributeId(value == 0 ? decoding.zero.attributes : value);
   return true;
 }
 
 bool read_strings(Decoding& decoding, WireReader dictionary) {
   size_t position = 0;
+  std::string_view first;
   StringTable& strings = decoding.dictionary().strings;
   while (dictionary.next()) {
     if (dictionary.field() != 5) {
@@ -54,25 +63,30 @@ bool read_strings(Decoding& decoding, WireReader dictionary) {
     std::string_view text;
     if (!decoding.bytes(dictionary, "", text)) return false;
     if (position == 0) {
-      if (!text.empty()) return decoding.fail(dictionary.offset(), "", kEntryZero);
+      first = text;
     } else {
       if (!decoding.has_room_for(text.size())) return false;
       strings.add(decoding.clean(text));
     }
     ++position;
   }
-  return decoding.well_formed(dictionary);
+  if (!decoding.well_formed(dictionary)) return false;
+  if (first.empty()) return true;
+  const Decoding::Part part(decoding, "string_table", 0);
+  if (!decoding.has_room_for(first.size())) return false;
+  decoding.zero.strings = strings.add(decoding.clean(first)).value;
+  return true;
 }
 
 bool read_function(Decoding& decoding, WireReader entry, size_t position) {
   Function function;
-  const size_t start = entry.offset();
+  function.name = StringId(decoding.zero.strings);
   while (entry.next()) {
     uint64_t value = 0;
     bool ok = true;
     switch (entry.field()) {
       case 1:
-        ok = decoding.string_index(entry, "name_strindex", function.name);
+        ok = decoding.name_index(entry, "name_strindex", function.name);
         break;
       case 2:
         ok = decoding.string_index(entry, "system_name_strindex", function.system_name);
@@ -94,7 +108,8 @@ bool read_function(Decoding& decoding, WireReader entry, size_t position) {
     decoding.dictionary().functions.push_back(function);
     return true;
   }
-  return function == Function{} || decoding.fail(start, "", kEntryZero);
+  decoding.has_zero_entry = function != Function{};
+  return true;
 }
 
 // A hash of a file keeps a mark in the model, or it would be taken for a build id.
@@ -139,7 +154,6 @@ bool read_mapping(Decoding& decoding, const AttributeTable& attributes, WireRead
                   size_t position) {
   Mapping mapping;
   Meaning build_id_source = Meaning::kOther;
-  const size_t start = entry.offset();
   while (entry.next()) {
     bool ok = true;
     switch (entry.field()) {
@@ -159,7 +173,7 @@ bool read_mapping(Decoding& decoding, const AttributeTable& attributes, WireRead
         ok = decoding.integers(entry, "attribute_indices", [&](uint64_t value) {
           AttributeId id;
           if (!attribute_index(decoding, entry, value, id)) return false;
-          if (id) apply_mapping_attribute(decoding, attributes, id, mapping, build_id_source);
+          apply_mapping_attribute(decoding, attributes, id, mapping, build_id_source);
           return !decoding.failed();
         });
         break;
@@ -173,16 +187,18 @@ bool read_mapping(Decoding& decoding, const AttributeTable& attributes, WireRead
     decoding.dictionary().mappings.push_back(mapping);
     return true;
   }
-  return mapping == Mapping{} || decoding.fail(start, "", kEntryZero);
+  decoding.has_zero_entry = mapping != Mapping{};
+  return true;
 }
 
 bool read_line(Decoding& decoding, WireReader message, Line& line) {
+  line.function = FunctionId(decoding.zero.functions);
   while (message.next()) {
     uint64_t value = 0;
     switch (message.field()) {
       case 1:
         if (!decoding.index(message, "function_index", decoding.sizes.functions, "function_table",
-                            line.function))
+                            line.function, decoding.zero.functions))
           return false;
         break;
       case 2:
@@ -207,14 +223,14 @@ bool read_line(Decoding& decoding, WireReader message, Line& line) {
 bool read_location(Decoding& decoding, const AttributeTable& attributes, WireReader entry,
                    size_t position, std::vector<Line>& lines) {
   Location location;
+  location.mapping = MappingId(decoding.zero.mappings);
   lines.clear();
-  const size_t start = entry.offset();
   while (entry.next()) {
     bool ok = true;
     switch (entry.field()) {
       case 1:
         ok = decoding.index(entry, "mapping_index", decoding.sizes.mappings, "mapping_table",
-                            location.mapping);
+                            location.mapping, decoding.zero.mappings);
         break;
       case 2:
         ok = decoding.varint(entry, "address", location.address);
@@ -247,14 +263,14 @@ bool read_location(Decoding& decoding, const AttributeTable& attributes, WireRea
     decoding.dictionary().add_location(location, lines);
     return true;
   }
-  return (location == Location{} && lines.empty()) || decoding.fail(start, "", kEntryZero);
+  decoding.has_zero_entry = location != Location{} || !lines.empty();
+  return true;
 }
 
 bool read_stack(Decoding& decoding, WireReader entry, size_t position, DictionaryExtras& extras) {
   auto& stacks = decoding.dictionary().stacks;
   const size_t max_depth = decoding.options().max_stack_depth;
   size_t depth = 0;
-  const size_t start = entry.offset();
   while (entry.next()) {
     if (entry.field() != 1) {
       entry.skip();
@@ -264,15 +280,20 @@ bool read_stack(Decoding& decoding, WireReader entry, size_t position, Dictionar
       if (!decoding.in_table(entry, "location_indices", value, decoding.sizes.locations,
                              "location_table"))
         return false;
-      if (++depth <= max_depth) stacks.push(LocationId(value));
+      ++depth;
+      if (position > 0 && depth <= max_depth)
+        stacks.push(LocationId(value == 0 ? decoding.zero.locations : value));
       return true;
     });
     if (!ok) return false;
   }
   if (!decoding.well_formed(entry)) return false;
-  if (position == 0) return depth == 0 || decoding.fail(start, "", kEntryZero);
+  if (position == 0) {
+    decoding.has_zero_entry = depth > 0;
+    return true;
+  }
   if (depth > max_depth) {
-    extras.cut_stacks.resize(decoding.sizes.stacks);
+    extras.cut_stacks.resize(decoding.sizes.stacks + 1);
     extras.cut_stacks[position] = true;
   }
   stacks.close();
@@ -296,7 +317,6 @@ bool read_id(Decoding& decoding, WireReader& reader, const char* field,
 
 bool read_link(Decoding& decoding, WireReader entry, size_t position) {
   Link link;
-  const size_t start = entry.offset();
   while (entry.next()) {
     bool ok = true;
     if (entry.field() == 1) {
@@ -313,7 +333,8 @@ bool read_link(Decoding& decoding, WireReader entry, size_t position) {
     decoding.dictionary().links.push_back(link);
     return true;
   }
-  return link == Link{} || decoding.fail(start, "", kEntryZero);
+  // A sample without a link has index 0, whatever is there.
+  return true;
 }
 
 }  // namespace
@@ -354,31 +375,32 @@ bool count_tables(Decoding& decoding, WireReader dictionary, TableSizes& sizes) 
 bool read_dictionary(Decoding& decoding, WireReader dictionary, DictionaryExtras& extras) {
   const Decoding::Part part(decoding, "dictionary");
   std::vector<Line> lines;
+  TableSizes& zero = decoding.zero;
   // A table may be missing altogether; index 0 still means none.
   const auto read_attribute = [&](WireReader entry, size_t) {
     return extras.attributes.read_entry(decoding, entry);
   };
   if (!read_strings(decoding, dictionary) ||
-      !for_each_entry(decoding, dictionary, 6, "attribute_table", read_attribute))
+      !for_each_entry(decoding, dictionary, 6, "attribute_table", zero.attributes, read_attribute))
     return false;
   if (extras.attributes.size() == 0) extras.attributes.read_entry(decoding, WireReader());
-  return for_each_entry(decoding, dictionary, 3, "function_table",
+  return for_each_entry(decoding, dictionary, 3, "function_table", zero.functions,
                         [&](WireReader entry, size_t position) {
                           return read_function(decoding, entry, position);
                         }) &&
-         for_each_entry(decoding, dictionary, 1, "mapping_table",
+         for_each_entry(decoding, dictionary, 1, "mapping_table", zero.mappings,
                         [&](WireReader entry, size_t position) {
                           return read_mapping(decoding, extras.attributes, entry, position);
                         }) &&
-         for_each_entry(decoding, dictionary, 2, "location_table",
+         for_each_entry(decoding, dictionary, 2, "location_table", zero.locations,
                         [&](WireReader entry, size_t position) {
                           return read_location(decoding, extras.attributes, entry, position, lines);
                         }) &&
-         for_each_entry(decoding, dictionary, 7, "stack_table",
+         for_each_entry(decoding, dictionary, 7, "stack_table", zero.stacks,
                         [&](WireReader entry, size_t position) {
                           return read_stack(decoding, entry, position, extras);
                         }) &&
-         for_each_entry(decoding, dictionary, 4, "link_table",
+         for_each_entry(decoding, dictionary, 4, "link_table", zero.links,
                         [&](WireReader entry, size_t position) {
                           return read_link(decoding, entry, position);
                         });

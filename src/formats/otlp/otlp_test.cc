@@ -260,6 +260,64 @@ TEST(OtlpReader, RefusesIndicesOutOfRange) {
   EXPECT_THAT(error_of(with_entry(4, w)), HasSubstr("link_table[2].trace_id: 5 bytes where 16"));
 }
 
+// Pyroscope's canary has its first function's location at 0, others have it so in every table.
+TEST(OtlpReader, AnEntryZeroWithContentIsWhatIndexZeroMeans) {
+  const auto message = [](uint64_t location, const std::vector<std::string>& strings) {
+    const auto as_is = [](int64_t value) { return value; };
+    WireWriter dictionary;
+    WireWriter mapping;
+    mapping.uint64(1, 0x1000);
+    mapping.uint64(2, 0x9000);
+    dictionary.message(1, mapping);
+    for (uint32_t i = 0; i < 2; ++i) {
+      WireWriter line;
+      line.uint64(1, i);
+      WireWriter entry;
+      entry.always_bytes(3, line.view());
+      dictionary.message(2, entry);
+    }
+    for (uint32_t i = 0; i < 2; ++i) {
+      WireWriter function;
+      function.uint64(1, i);
+      dictionary.always_bytes(3, function.view());
+    }
+    for (const std::string& text : strings) dictionary.always_bytes(5, text);
+    dictionary.always_bytes(6, TestMessage::attribute(0, TestMessage::text("v")));
+    WireWriter stack;
+    stack.packed(1, std::vector<int64_t>{static_cast<int64_t>(location), 0}, as_is);
+    dictionary.message(7, stack);
+    WireWriter type;
+    type.uint64(2, 1);
+    WireWriter sample;  // of stack 0
+    sample.packed(2, std::vector<int64_t>{0}, as_is);
+    sample.packed(4, std::vector<int64_t>{5}, as_is);
+    WireWriter profile;
+    profile.message(1, type);
+    profile.message(2, sample);
+    profile.fixed64(3, 1'700'000'000'000'000'000);
+    WireWriter scopes;
+    scopes.message(2, profile);
+    WireWriter resources;
+    resources.message(2, scopes);
+    WireWriter out;
+    out.message(1, resources);
+    out.message(2, dictionary);
+    return out.take();
+  };
+  ReadOptions options;
+  options.otlp_layout = OtlpLayout::kV1_10;
+  const ProfileBatch batch = must_read(message(1, {"zero", "one"}), options);
+  ASSERT_EQ(batch.profiles.size(), 1u);
+  const Profile& profile = batch.profiles[0];
+  EXPECT_EQ(rows_of(batch, profile), (Rows{{"zero;one zero=v", {5}}}));
+  EXPECT_EQ(batch.dictionary.string(profile.sample_types[0].type), "zero");
+  EXPECT_EQ(batch.dictionary.string(profile.sample_types[0].unit), "one");
+  const LocationId frame = batch.dictionary.stacks[profile.samples.stacks[0]].front();
+  EXPECT_EQ(batch.dictionary.location(frame).address, 0u);
+  EXPECT_EQ(batch.dictionary.mapping(batch.dictionary.location(frame).mapping).start, 0x1000u);
+  EXPECT_THAT(error_of(message(2, {"zero", "one"}), options), HasSubstr("location_indices: 2"));
+}
+
 TEST(OtlpReader, RefusesIllegalShapes) {
   TestMessage m = usual_message();
   m.samples.push_back({1, {}, {}, 0, {}});
@@ -270,9 +328,6 @@ TEST(OtlpReader, RefusesIllegalShapes) {
   m = usual_message();
   m.samples.push_back({1, {1, 2}, {}, 0, {}});
   EXPECT_THAT(error_of(m.encode()), HasSubstr("2 values with 0 timestamps"));
-  m = usual_message();
-  m.strings[0] = "not empty";
-  EXPECT_THAT(error_of(m.encode()), HasSubstr("string_table[0]: entry 0 must be empty"));
   m = usual_message();
   WireWriter id;
   id.always_bytes(7, "123");

@@ -12,11 +12,12 @@
 namespace vesta::otlp {
 
 bool ProfileReader::read_type(WireReader message, SampleType& type) {
+  type.type = type.unit = StringId(decoding_.zero.strings);
   while (message.next()) {
     if (message.field() == 1) {
-      if (!decoding_.string_index(message, "type_strindex", type.type)) return false;
+      if (!decoding_.name_index(message, "type_strindex", type.type)) return false;
     } else if (message.field() == 2) {
-      if (!decoding_.string_index(message, "unit_strindex", type.unit)) return false;
+      if (!decoding_.name_index(message, "unit_strindex", type.unit)) return false;
     } else {
       message.skip();
     }
@@ -91,14 +92,18 @@ bool ProfileReader::read_renumbered(WireReader& message, Profile& profile,
       if (!decoding_.in_table(message, "attribute_indices", value, decoding_.sizes.attributes,
                               "attribute_table"))
         return false;
-      if (value != 0) apply_attribute(AttributeId(value), profile, labels);
+      const size_t entry = value == 0 ? decoding_.zero.attributes : value;
+      if (entry != 0) apply_attribute(AttributeId(entry), profile, labels);
       return true;
     });
   }
   if (field == layout_.profile_id) {
     std::string_view id;
     if (!decoding_.bytes(message, "profile_id", id)) return false;
-    if (id.empty() || id.size() == 16) return true;
+    if (id.empty() || id.size() == 16) {
+      decoding_.profile_ids += id;
+      return true;
+    }
     return decoding_.fail(message.offset(), "profile_id",
                           fmt::format("{} bytes where 16 or none belong", id.size()));
   }
@@ -165,7 +170,7 @@ void ProfileReader::apply_attribute(AttributeId id, Profile& profile, std::vecto
 }
 
 bool ProfileReader::read_sample(WireReader message, SampleTable& rows, uint64_t& cut_stacks) {
-  StackId stack;
+  StackId stack(decoding_.zero.stacks);
   LinkId link;
   labels_.clear();
   values_.clear();
@@ -175,7 +180,8 @@ bool ProfileReader::read_sample(WireReader message, SampleTable& rows, uint64_t&
     const uint32_t field = message.field();
     bool ok = true;
     if (field == 1) {
-      ok = decoding_.index(message, "stack_index", decoding_.sizes.stacks, "stack_table", stack);
+      ok = decoding_.index(message, "stack_index", decoding_.sizes.stacks, "stack_table", stack,
+                           decoding_.zero.stacks);
     } else if (field == layout_.sample_values) {
       ok = decoding_.integers(message, "values", [&](uint64_t value) {
         values_.push_back(static_cast<int64_t>(value));
@@ -186,7 +192,8 @@ bool ProfileReader::read_sample(WireReader message, SampleTable& rows, uint64_t&
         if (!decoding_.in_table(message, "attribute_indices", value, decoding_.sizes.attributes,
                                 "attribute_table"))
           return false;
-        const auto more = extras_.attributes.labels(AttributeId(value));
+        const auto more =
+            extras_.attributes.labels(AttributeId(value == 0 ? decoding_.zero.attributes : value));
         labels_.insert(labels_.end(), more.begin(), more.end());
         if (labels_.size() <= decoding_.options().max_labels_per_sample) return true;
         return decoding_.fail_limit("the number of attributes of one sample",

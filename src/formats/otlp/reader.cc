@@ -36,7 +36,10 @@ class MessageReader {
   Result<ProfileBatch> read() {
     if (!read_all() || decoding_.failed()) return decoding_.take_error();
     count_losses();
-    if (outcome_ != nullptr) outcome_->original_payloads = decoding_.original_payloads;
+    if (outcome_ != nullptr) {
+      outcome_->original_payloads = decoding_.original_payloads;
+      outcome_->profile_ids = std::move(decoding_.profile_ids);
+    }
     return std::move(batch_);
   }
 

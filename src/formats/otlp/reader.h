@@ -3,6 +3,7 @@
 // becomes of each field.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -24,6 +25,7 @@ struct OtlpOutcome {
   uint64_t rejected = 0;
   Error first_problem;             // of the rejected ones
   uint64_t original_payloads = 0;  // were there and are not kept
+  std::string profile_ids;         // one after the other: tells a message that is sent again
 };
 
 // As above, but a profile that is wrong in itself is left out and told of, and the others are read.

@@ -33,11 +33,12 @@ Result<PartialSuccess> export_profiles(Ingest& ingest, std::string_view body, En
   ingest.counters().note(IngestNote::kOriginalPayloads, outcome.original_payloads);
   ingest.counters().note(IngestNote::kRejectedProfiles, outcome.rejected);
   name_otlp_types(batch);
+  name_otlp_labels(batch);
   IngestHints hints;
   hints.protocol = kProtocol;
   hints.decoded_bytes = body.size();
   hints.partial = true;
-  hints.id = id;
+  hints.id = id.empty() ? std::move(outcome.profile_ids) : std::string(id);
   const size_t readable = batch.profiles.size();
   IngestReceipt receipt;
   if (readable > 0) {

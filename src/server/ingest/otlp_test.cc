@@ -96,6 +96,19 @@ TEST_F(Otlp, HttpAnswersInTheEncodingOfTheRequest) {
               ElementsAre(Pair("off_cpu:off_cpu:nanoseconds::{service_name=unknown_service}", 7)));
 }
 
+TEST_F(Otlp, AttributesOfScopesAreLabelsUnlessTheResourceHasThem) {
+  TestMessage scoped = message();
+  WireWriter scope;
+  scope.always_bytes(3, TestMessage::key_value("shard", TestMessage::text("7")));
+  scope.always_bytes(3, TestMessage::key_value("process.pid", TestMessage::text("43")));
+  scoped.scope = scope.take();
+  ASSERT_TRUE(server_.call(kExport, scoped.encode()).ok());
+  EXPECT_THAT(engine_.totals_by_series(),
+              ElementsAre(Pair("process_cpu:cpu:nanoseconds:cpu:nanoseconds{otel.scope.attribute."
+                               "process.pid=43,process.pid=42,service_name=cart,shard=7}",
+                               250'000'000)));
+}
+
 TEST_F(Otlp, BadProfileIsRefusedAlone) {
   TestMessage bad = message();
   bad.time = 1;

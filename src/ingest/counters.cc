@@ -82,6 +82,8 @@ std::string_view ingest_note_name(IngestNote note) {
       return "delta_evictions";
     case IngestNote::kOriginalPayloads:
       return "original_payloads";
+    case IngestNote::kRepairedStacks:
+      return "repaired_stacks";
     case IngestNote::kRejectedProfiles:
       return "rejected_profiles";
     case IngestNote::kCount:

@@ -47,6 +47,7 @@ enum class IngestNote : uint8_t {
   kStaleReadings,     // cumulative profiles older than what we had: not stored
   kDeltaEvictions,    // last readings that had to make room
   kOriginalPayloads,  // OTLP: not kept
+  kRepairedStacks,    // samples whose callers were inferred
   kRejectedProfiles,  // of requests that were taken otherwise
   kCount,
 };

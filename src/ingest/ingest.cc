@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "ingest/go_stacks.h"
 #include "ingest/normalise.h"
 #include "ingest/profile_types.h"
 #include "ingest/split_series.h"
@@ -305,6 +306,9 @@ Status Ingest::split(Passage& passage) {
   std::vector<Labels> labels;
   for (size_t i = 0; i < profiles.size(); ++i) {
     drop_empty_rows(profiles[i], options_.keep_negative, counters_);
+    // Not before the difference was made: what can be repaired differs from reading to reading.
+    if (passage.hints.protocol != IngestProtocol::kAgent)
+      counters_.note(IngestNote::kRepairedStacks, repair_go_stacks(builder, profiles[i]));
     // An empty heap lowers the average; an empty stretch of time adds nothing to a sum.
     const bool has_gauge = std::ranges::any_of(
         profiles[i].sample_types,

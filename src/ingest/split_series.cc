@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/hex.h"
+#include "ingest/go_stacks.h"
 #include "ingest/series_labels.h"
 
 namespace vesta {
@@ -15,10 +16,10 @@ namespace {
 
 enum class Role : uint8_t { kSeries, kSample, kService, kTraceId, kSpanId };
 
-constexpr std::array<std::string_view, 13> kSampleLabels = {
-    "thread",    "thread_name", "thread.name", "thread_id", "thread.id",          "tid",
-    "pid",       "process_id",  "cpu",         "cpu_id",    "cpu.logical_number", "span_name",
-    "goroutine",
+constexpr std::array<std::string_view, 14> kSampleLabels = {
+    "thread",    "thread_name",  "thread.name", "thread_id", "thread.id",          "tid",
+    "pid",       "process_id",   "cpu",         "cpu_id",    "cpu.logical_number", "span_name",
+    "goroutine", kRepairedLabel,
 };
 
 // What a label set means for the rows that have it.

@@ -92,6 +92,24 @@ TEST(PprofReader, SkipsFieldsItDoesNotKnow) {
 }
 
 // Ids in order, dense but shuffled, far apart, and as large as they get.
+// .NET's profiler leaves the ids of functions out; those of locations are meant.
+TEST(PprofReader, FunctionsWithoutIdsHaveThoseOfLocations) {
+  const auto file = [](uint64_t second_id) {
+    FileBuilder out;
+    out.sample_type("cpu", "nanoseconds");
+    out.function(0, "Program.Main");
+    out.function(second_id, "Program.Work");
+    out.location(7, {7});
+    out.location(5, {5});
+    out.sample({5, 7}, {30});
+    return out.finish();
+  };
+  const ProfileBatch batch = read_ok(file(0));
+  EXPECT_EQ(function_name(batch, 0, 0), "Program.Work");
+  EXPECT_EQ(function_name(batch, 0, 1), "Program.Main");
+  EXPECT_FALSE(read_pprof(file(5)).ok());
+}
+
 TEST(PprofReader, IdsMayBeAnyNumbers) {
   constexpr uint64_t kMax = ~uint64_t{0};
   for (const std::vector<uint64_t>& ids : {std::vector<uint64_t>{1, 2, 3},

@@ -233,6 +233,12 @@ Status TableDecoder::decode_functions() {
       }
     }
     if (!reader.ok()) return malformed_message("function", reader);
+    if (id == 0 && outline_.functions.size() == outline_.locations.size() &&
+        dictionary_.functions.size() == nameless_ids_ + 1) {
+      id = location_id_at(outline_.locations[nameless_ids_++]);
+    } else if (nameless_ids_ > 0) {
+      return bad_id(id, "function", offset);
+    }
     if (id == 0 || !function_ids_.add(id)) return bad_id(id, "function", offset);
     if (name >= strings) return bad_string(offset, "function.name", name, strings);
     if (system_name >= strings)
@@ -247,6 +253,19 @@ Status TableDecoder::decode_functions() {
   return {};
 }
 
+uint64_t TableDecoder::location_id_at(uint32_t offset) const {
+  WireReader reader = message_at(bytes_, offset);
+  uint64_t id = 0;
+  while (reader.next()) {
+    if (reader.is(location::kId, WireType::kVarint)) {
+      id = reader.varint();
+    } else {
+      reader.skip();
+    }
+  }
+  return id;
+}
+
 bool TableDecoder::decode_plain_function(uint32_t offset) {
   PlainFields fields(bytes_.data() + offset, bytes_.data() + bytes_.size());
   if (!fields.can_read(2 + 5 * PlainFields::kFieldBytes)) return false;
@@ -258,7 +277,7 @@ bool TableDecoder::decode_plain_function(uint32_t offset) {
   const uint64_t file = fields.field(function::kFilename);
   const uint64_t start_line = fields.field(function::kStartLine);
   if (fields.at() != end || std::max({name, system_name, file}) >= dictionary_.strings.size() ||
-      id == 0 || !function_ids_.add(id)) {
+      id == 0 || nameless_ids_ > 0 || !function_ids_.add(id)) {
     return false;
   }
   dictionary_.functions.push_back(

@@ -32,6 +32,7 @@ class TableDecoder {
   // The usual case: short messages, fields in order. False, with nothing appended, for anything
   // else, errors included.
   bool decode_plain_function(uint32_t offset);
+  uint64_t location_id_at(uint32_t offset) const;
   bool decode_plain_location(uint32_t offset);
   void add_location(Location entry);
   FrameKind kind_of_source_cached(StringId file);
@@ -48,6 +49,9 @@ class TableDecoder {
   // By position; a location takes its kind from its mapping, or else from its innermost function.
   std::vector<FrameKind> mapping_kinds_{FrameKind::kUnknown};
   std::vector<FrameKind> function_kinds_{FrameKind::kUnknown};
+  // Functions without an id, as .NET's profiler writes them: each has that of the location at its
+  // place.
+  size_t nameless_ids_ = 0;
   std::vector<uint8_t> source_kinds_;  // by string; 0 if not asked yet, else the kind plus 1
   Error error_;
 };

@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "formats/common/read_options.h"
+#include "formats/jfr/reader.h"
 #include "ingest/baseline_log.h"
 #include "ingest/byte_rate.h"
 #include "ingest/counters.h"
@@ -32,6 +33,7 @@ struct IngestOptions {
   bool keep_timestamps = false;                   // of each sample, where the format has them
   bool keep_negative = false;                     // rows of differences; else dropped and counted
   bool collapse_go_generics = false;              // "F[go.shape.int]" is "F[...]"
+  JavaNames java_names = JavaNames::kPyroscope;   // of recordings sent to Pyroscope's /ingest
   std::function<int64_t()> now_ns;                // Unix time; the system's clock when empty
 };
 
@@ -59,6 +61,7 @@ class Ingest {
   ReadOptions read_options(std::string_view tenant) const;
   int64_t retry_after_s(std::string_view tenant) const { return rate_.retry_after_s(tenant); }
   int64_t now_ns() const;
+  JavaNames java_names() const { return options_.java_names; }
 
   IngestCounters& counters() { return counters_; }
   uint64_t delta_bytes() const { return deltas_.byte_size(); }

@@ -103,13 +103,15 @@ class Jdk(JfrCase):
 
     def test_waits_as_the_jdk_prints_them(self):
         path = profile(JDK)
-        for family, wanted in (("mutex", ["jdk.JavaMonitorEnter"]),
-                               ("block", ["jdk.ThreadPark", "jdk.ThreadSleep", "jdk.JavaMonitorWait"])):
-            events = [(stack, values) for _, stack, values in jfr_events(path, *wanted)]
+        for family, count, wanted in (("mutex", "contentions", "jdk.JavaMonitorEnter"),
+                                      ("block", "contentions", "jdk.ThreadPark"),
+                                      ("thread_sleep", "waits", "jdk.ThreadSleep"),
+                                      ("monitor_wait", "waits", "jdk.JavaMonitorWait")):
+            events = [(stack, values) for _, stack, values in jfr_events(path, wanted)]
             with self.subTest(family=family):
                 self.check_same(top(path, "--type", f"{family}:delay"),
                                 [(stack, seconds_to_ns(values["duration"])) for stack, values in events])
-                self.check_same(top(path, "--type", f"{family}:contentions"),
+                self.check_same(top(path, "--type", f"{family}:{count}"),
                                 [(stack, 1) for stack, _ in events])
 
     def test_allocations_as_the_jdk_prints_them(self):

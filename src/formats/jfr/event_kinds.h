@@ -26,8 +26,11 @@ enum class EventKind : uint8_t {
   kOldObject,
   kMalloc,
   kFree,
-  kLock,   // a thread wants what another one holds
-  kBlock,  // a thread waits because the program says so
+  kLock,  // a thread wants what another one holds
+  kNativeLock,
+  kPark,  // a thread waits because the program says so
+  kMonitorWait,
+  kSleep,
   kIo,
   kGarbageCollection,
   kGcPause,

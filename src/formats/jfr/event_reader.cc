@@ -281,8 +281,14 @@ Status EventReader::read_sample(const EventPlan& plan, const Record& record, Con
       return {};
     case EventKind::kLock:
       return add_duration(Family::kMutex, event);
-    case EventKind::kBlock:
+    case EventKind::kNativeLock:
+      return add_duration(Family::kNativeLock, event);
+    case EventKind::kPark:
       return add_duration(Family::kBlock, event);
+    case EventKind::kMonitorWait:
+      return add_duration(Family::kMonitorWait, event);
+    case EventKind::kSleep:
+      return add_duration(Family::kThreadSleep, event);
     case EventKind::kIo: {
       event.labels.event = plan.label;
       const std::array<int64_t, 3> values{1, event.duration_ns, event.weight};

@@ -28,8 +28,11 @@ enum class Family : uint8_t {
   kOldObjects,
   kMalloc,
   kInUse,
-  kMutex,
-  kBlock,
+  kMutex,  // monitors that another thread holds, as in Pyroscope
+  kBlock,  // parked threads, as in Pyroscope
+  kNativeLock,
+  kMonitorWait,
+  kThreadSleep,
   kIo,
   kGc,
   kGcPause,

@@ -14,6 +14,9 @@ bool is_digit(char c) {
 bool is_hex(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
+bool is_lower_hex(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f');
+}
 bool is_word(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -129,6 +132,80 @@ std::string readable_class(std::string_view name) {
   }
   for (size_t i = 0; i < dimensions; ++i) out += "[]";
   return out;
+}
+
+namespace {
+
+// "$669.0x0000000800fd7318", ".0x00007ffa600c4da0", "/1234", "17": what tells lambdas apart.
+bool is_lambda_id(std::string_view text) {
+  if (!text.empty() && run_length(text, 0, is_digit) == text.size()) return true;
+  if (text.starts_with('$')) text.remove_prefix(1);
+  text.remove_prefix(run_length(text, 0, is_digit));
+  if (!text.starts_with('.') && !text.starts_with('/')) return false;
+  text.remove_prefix(1);
+  if (text.starts_with("0x")) text.remove_prefix(2);
+  return !text.empty() && run_length(text, 0, is_lower_hex) == text.size();
+}
+
+std::string_view without_prefix(std::string_view text, std::string_view prefix) {
+  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+}
+
+// Libraries that are unpacked into a file with a new name at each start.
+std::string_view unpacked_library(std::string_view name) {
+  name = without_prefix(without_prefix(name, "."), "/tmp/");
+  constexpr std::string_view kDeleted = " (deleted)";
+  if (name.ends_with(kDeleted)) name.remove_suffix(kDeleted.size());
+  if (!name.ends_with(".so")) return {};
+  name.remove_suffix(3);
+  if (constexpr std::string_view kZstd = "libzstd-jni-"; name.starts_with(kZstd)) {
+    // Three numbers with dots, then a random one.
+    size_t at = kZstd.size();
+    for (int i = 0; i < 3; ++i) {
+      const size_t digits = run_length(name, at, is_digit);
+      at += digits;
+      if (digits == 0 || at >= name.size() || name[at] != (i < 2 ? '.' : '-')) return {};
+      ++at;
+    }
+    return at < name.size() && at + run_length(name, at, is_digit) == name.size()
+               ? "libzstd-jni-_.so"
+               : std::string_view();
+  }
+  constexpr std::string_view kCorretto = "amazonCorrettoCryptoProvider";
+  if (const auto rest = without_prefix(name, "lib"); rest.starts_with(kCorretto)) {
+    constexpr size_t kRandomDigits = 16;
+    const auto tail = without_prefix(rest.substr(kCorretto.size()), "NativeLibraries.");
+    if (run_length(tail, 0, is_lower_hex) < kRandomDigits) return {};
+    const auto inner = tail.substr(kRandomDigits);
+    return inner.empty() || inner == "/libcrypto" || inner == "/libamazonCorrettoCryptoProvider"
+               ? "libamazonCorrettoCryptoProvider_.so"
+               : std::string_view();
+  }
+  for (const std::string_view system : {"linux-arm64", "linux-musl-x64", "linux-x64", "macos"}) {
+    if (name ==
+        "libasyncProfiler-" + std::string(system) + "-17b9a1d8156277a98ccc871afa9a8f69215f92")
+      return "libasyncProfiler-_.so";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string pyroscope_symbol(std::string_view name) {
+  constexpr std::string_view kAccessor = "jdk/internal/reflect/GeneratedMethodAccessor";
+  if (name.starts_with(kAccessor) && name.size() > kAccessor.size() &&
+      run_length(name, kAccessor.size(), is_digit) == name.size() - kAccessor.size())
+    return std::string(kAccessor) + "_";
+  constexpr std::string_view kLambda = "$$Lambda";
+  if (const size_t at = name.rfind(kLambda); at != kNpos && at > 0) {
+    const size_t end = at + kLambda.size();
+    if (is_lambda_id(name.substr(end))) return std::string(name.substr(0, end)) + "_";
+  }
+  if (const auto library = unpacked_library(name); !library.empty()) return std::string(library);
+  constexpr std::string_view kSpring = "$$EnhancerBySpringCGLIB$$";
+  if (const size_t at = name.rfind(kSpring); at != kNpos && at > 0)
+    return std::string(name.substr(0, at + kSpring.size())) + "_";
+  return std::string(name);
 }
 
 std::string collapse_library(std::string_view name) {

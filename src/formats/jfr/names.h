@@ -16,6 +16,11 @@ std::string collapse_generated_class(std::string_view name);
 // "java.lang.String[]"; generated names collapsed.
 std::string readable_class(std::string_view name);
 
+// The name of a class, method or library as Pyroscope has it, whose queries people have: slashes
+// stay, "App$$Lambda$669.0x0000000800fd7318" -> "App$$Lambda_", and likewise for accessors, proxies
+// of Spring and some libraries.
+std::string pyroscope_symbol(std::string_view name);
+
 // "libzstd-jni-1.5.1-16931311898282279136.so" -> "libzstd-jni-1.5.1.so"
 std::string collapse_library(std::string_view name);
 

@@ -50,6 +50,43 @@ TEST(JfrNames, WritesClassesAsJavaDoes) {
   EXPECT_EQ(readable_class(""), "");
 }
 
+TEST(JfrNames, WritesWhatPyroscopeDoes) {
+  const auto is = [](std::string_view name, std::string_view expected) {
+    EXPECT_EQ(pyroscope_symbol(name), expected);
+  };
+  const auto same = [&](std::string_view name) { is(name, name); };
+  is("org/example/OrderService$$Lambda$669.0x0000000800fd7318",
+     "org/example/OrderService$$Lambda_");
+  is("Fib$$Lambda.0x00007ffa600c4da0", "Fib$$Lambda_");
+  is("App$$Lambda$14/1234", "App$$Lambda_");
+  is("App$$Lambda14", "App$$Lambda_");
+  is("jdk/internal/reflect/GeneratedMethodAccessor31",
+     "jdk/internal/reflect/GeneratedMethodAccessor_");
+  is("a/Foo$$EnhancerBySpringCGLIB$$1a2b", "a/Foo$$EnhancerBySpringCGLIB$$_");
+  is("libzstd-jni-1.5.1-16931311898282279136.so", "libzstd-jni-_.so");
+  is("./tmp/libzstd-jni-1.5.1-16931311898282279136.so (deleted)", "libzstd-jni-_.so");
+  is("./tmp/libamazonCorrettoCryptoProvider109b39cf33c563eb.so",
+     "libamazonCorrettoCryptoProvider_.so");
+  is("/tmp/amazonCorrettoCryptoProviderNativeLibraries.7382c2f79097f415/libcrypto.so (deleted)",
+     "libamazonCorrettoCryptoProvider_.so");
+  is("libasyncProfiler-linux-x64-17b9a1d8156277a98ccc871afa9a8f69215f92.so",
+     "libasyncProfiler-_.so");
+  same("");
+  same("java/lang/Thread");
+  same("run");
+  same("App$$Lambda");
+  same("App$$Lambda$14");
+  same("$$Lambda.0x1");
+  same("App$$LambdaFactory");
+  same("sun/reflect/GeneratedMethodAccessor31");
+  same("jdk/internal/reflect/GeneratedMethodAccessor");
+  same("libzstd-jni-1.5.1.so");
+  same("libzstd-jni-1.5-1.so");
+  same("/tmp/libamazonCorrettoCryptoProvider109b39cf33c563e.so");
+  same("libjvm.so");
+  same("App$$Lambda$14.0x");
+}
+
 TEST(JfrNames, CollapsesExtractedLibraries) {
   EXPECT_EQ(collapse_library("libzstd-jni-1.5.1-16931311898282279136.so"), "libzstd-jni-1.5.1.so");
   EXPECT_EQ(collapse_library("libasyncProfiler-d73f214b50539537b06070b954cbc95c10a06024.so"),

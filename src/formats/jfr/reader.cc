@@ -30,8 +30,12 @@ constexpr size_t kMaxSkippedNames = 8;
 
 class RecordingReader {
  public:
-  RecordingReader(std::string_view bytes, const ReadOptions& options)
-      : bytes_(bytes), options_(options), builder_(batch_.dictionary), events_(builder_, options) {
+  RecordingReader(std::string_view bytes, const ReadOptions& options, JavaNames names)
+      : bytes_(bytes),
+        options_(options),
+        names_(names),
+        builder_(batch_.dictionary),
+        events_(builder_, options) {
     // Names are decoded once per place in the code that appears in stacks, a small part of any
     // real recording.
     constexpr uint64_t kBaseBudget = 16 << 20;
@@ -116,7 +120,7 @@ class RecordingReader {
 
   Status read_events(const Chunk& chunk, const TypeTable& types, const ConstantPools& pools) {
     Constants constants(chunk, types, pools, builder_, budget_);
-    StackResolver stacks(constants, options_.max_stack_depth);
+    StackResolver stacks(constants, options_.max_stack_depth, names_);
     std::vector<EventPlan> plans;
     std::vector<std::string_view> names;  // of the events, as many as plans
     IdMap plan_of_type;
@@ -242,6 +246,7 @@ class RecordingReader {
     add("process.runtime.version", jvm.version);
     add("jvm.main_class", jvm.main_class);
     add("service.name", jvm.service_name());
+    if (names_ == JavaNames::kPyroscope) add("jfr_event", events_.settings().event());
     if (jvm.pid > 0) labels.push_back(builder_.number_label("process.pid", jvm.pid));
     return builder_.label_set(labels);
   }
@@ -287,6 +292,7 @@ class RecordingReader {
 
   std::string_view bytes_;
   const ReadOptions& options_;
+  const JavaNames names_;
   ProfileBatch batch_;
   DictionaryBuilder builder_;
   TextBudget budget_;
@@ -306,9 +312,13 @@ bool looks_like_jfr(std::string_view bytes) {
 }
 
 Result<ProfileBatch> read_jfr(std::string_view bytes, const ReadOptions& options) {
+  return read_jfr(bytes, options, JavaNames::kDots);
+}
+
+Result<ProfileBatch> read_jfr(std::string_view bytes, const ReadOptions& options, JavaNames names) {
   VESTA_TRY(check_input_size("jfr", bytes, options.max_decoded_bytes));
   if (bytes.empty()) return parse_error("jfr", 0, "no bytes", "this is no JFR recording");
-  return jfr::RecordingReader(bytes, options).read();
+  return jfr::RecordingReader(bytes, options, names).read();
 }
 
 }  // namespace vesta

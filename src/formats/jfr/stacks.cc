@@ -34,8 +34,8 @@ FrameKind kind_of(std::string_view frame_type, std::string_view descriptor) {
 
 }  // namespace
 
-StackResolver::StackResolver(Constants& constants, size_t max_depth)
-    : constants_(constants), max_depth_(max_depth) {
+StackResolver::StackResolver(Constants& constants, size_t max_depth, JavaNames names)
+    : constants_(constants), max_depth_(max_depth), names_(names) {
   const TypeTable& types = constants.types();
   trace_type_ = types.by_name("jdk.types.StackTrace");
   if (trace_type_ == kNoType) return;
@@ -136,7 +136,10 @@ LocationId StackResolver::make_location(const FrameKey& key) {
   Location location;
   location.kind = kind_of(frame_type, descriptor);
   Function function;
-  if (location.kind == FrameKind::kJvm) {
+  if (names_ == JavaNames::kPyroscope) {
+    function.name =
+        builder.string(budget.clean(pyroscope_symbol(class_name) + "." + pyroscope_symbol(name)));
+  } else if (location.kind == FrameKind::kJvm) {
     const std::string readable = readable_class(class_name);
     function.name = builder.string(budget.clean(readable.empty() ? name : readable + "." + name));
     function.system_name = builder.string(

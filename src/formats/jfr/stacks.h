@@ -8,6 +8,7 @@
 #include "base/id_index.h"
 #include "formats/jfr/constants.h"
 #include "formats/jfr/id_map.h"
+#include "formats/jfr/reader.h"
 
 namespace vesta::jfr {
 
@@ -20,7 +21,7 @@ struct ResolvedStack {
 
 class StackResolver {
  public:
-  StackResolver(Constants& constants, size_t max_depth);
+  StackResolver(Constants& constants, size_t max_depth, JavaNames names);
 
   // By id of the trace; 0 stands for "no stack".
   ResolvedStack resolve(int64_t id);
@@ -39,6 +40,7 @@ class StackResolver {
 
   Constants& constants_;
   size_t max_depth_;
+  JavaNames names_;
   uint32_t trace_type_ = kNoType;
   uint32_t method_type_ = kNoType;
   uint32_t frame_type_type_ = kNoType;

@@ -106,7 +106,7 @@ void drop_process_id(ProfileBatch& batch) {
 
 Status read_jfr_payload(const Payload& payload, std::string_view bytes, const ReadOptions& options,
                         ReadPayload& out) {
-  VESTA_ASSIGN(out.batch, read_jfr(bytes, options));
+  VESTA_ASSIGN(out.batch, read_jfr(bytes, options, payload.java_names));
   if (payload.labels) {
     VESTA_ASSIGN(const Unpacked labels, Unpacked::make(*payload.labels, options.max_decoded_bytes));
     VESTA_TRY(apply_jfr_labels(out.batch, labels.bytes()));

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "formats/common/read_options.h"
+#include "formats/jfr/reader.h"
 #include "ingest/ingest_hints.h"
 #include "ingest/pyroscope/app_name.h"
 #include "profile/profile.h"
@@ -27,6 +28,7 @@ struct Payload {
   std::string_view profile;  // or the recording
   std::optional<std::string_view> sample_type_config;
   std::optional<std::string_view> labels;  // of a recording
+  JavaNames java_names = JavaNames::kPyroscope;
 };
 
 struct ReadPayload {

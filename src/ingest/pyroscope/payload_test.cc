@@ -257,5 +257,28 @@ TEST(Payload, RecordingsHaveThePyroscopeTypes) {
   EXPECT_EQ(find_inconsistency(read->batch), "");
 }
 
+TEST(Payload, RecordingsHaveThePyroscopeNames) {
+  jfr::TestChunk chunk;
+  const int64_t thread = chunk.thread("worker-1");
+  const int64_t stack = chunk.stack(
+      {{chunk.method("libzstd-jni-1.5.1-16931311898282279136.so", "decompress", "()L;"), 0},
+       {chunk.method("shop/Cart$$Lambda$669.0x0000000800fd7318", "run"), 0},
+       {chunk.method("java/lang/Thread", "run"), 42}});
+  chunk.setting("jdk.ActiveRecording", "event", "itimer");
+  chunk.execution_sample(2000, thread, stack, chunk.state("STATE_RUNNABLE"));
+  const std::string bytes = chunk.finish();
+  Payload recording = payload(PayloadFormat::kJfr, "my.app", bytes);
+  auto read = read_payload(recording, {});
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_THAT(test::rows(read->batch),
+              ElementsAre(HasSubstr(
+                  "java/lang/Thread.run;shop/Cart$$Lambda_.run;libzstd-jni-_.so.decomp")));
+  recording.java_names = JavaNames::kDots;
+  read = read_payload(recording, {});
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_THAT(test::rows(read->batch),
+              ElementsAre(HasSubstr("java.lang.Thread.run;shop.Cart$$Lambda.run;")));
+}
+
 }  // namespace
 }  // namespace vesta::pyroscope

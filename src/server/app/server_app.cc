@@ -214,6 +214,7 @@ Status ServerApp::Running::open_store() {
   options.limits = config.limits;
   options.tenant_limits = config.tenant_limits;
   options.keep_timestamps = config.keep_timestamps;
+  options.java_names = config.java_names;
   ingest = std::make_unique<Ingest>(*engine, std::move(options));
   FileShelf::Options shelf;
   shelf.limits = config.files;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "formats/jfr/reader.h"
 #include "ingest/limits.h"
 #include "ingest/scrape/scrape_config.h"
 #include "server/files/file_shelf_limits.h"
@@ -43,6 +44,7 @@ struct ServerConfig {
 
   // The time of each sample, where a client sends it; otherwise alike samples become one.
   bool keep_timestamps = false;
+  JavaNames java_names = JavaNames::kPyroscope;  // of recordings sent to /ingest
   HttpLimits http_limits;
   uint64_t request_memory = uint64_t{512} << 20;  // bodies of all requests at once
   TenantLimits limits;

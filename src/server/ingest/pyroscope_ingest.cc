@@ -88,6 +88,7 @@ std::optional<Failure> ingest_request(Ingest& ingest, const HttpRequest& request
     return fail(std::move(status).error());
   const int64_t now_ns = ingest.now_ns();
   Payload payload;
+  payload.java_names = ingest.java_names();
   payload.format = format_of(request);
   auto name = pyroscope::parse_app_name(request.parameter("name"));
   if (!name) return fail(std::move(name).error(), 400);

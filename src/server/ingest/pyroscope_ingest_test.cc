@@ -121,7 +121,7 @@ TEST_F(PyroscopeIngest, TakesARecordingWithLabels) {
       multipart_body({{"jfr", gzip(chunk.finish(options))}, {"labels", gzip("")}}), kMultipartType);
   ASSERT_EQ(response.status, 200) << response.body;
   EXPECT_THAT(totals(), ElementsAre(Pair(HasSubstr("process_cpu:cpu:nanoseconds:cpu:nanoseconds{"
-                                                   "app_name=shop,env=prod"),
+                                                   "app_name=shop,env=prod,jfr_event=itimer"),
                                          10'000'000)));
 }
 

@@ -72,6 +72,20 @@ void mark_restart(ProfileBatch& batch, int64_t last_ns) {
   profile.time_ns = last_ns;
 }
 
+// Of the parts of a profile that would have had these labels.
+PieceOrigin origin_of(const Labels& labels, const std::vector<SeriesPart>& parts) {
+  std::string key;
+  for (const auto& [name, value] : labels) {
+    add_part(key, name);
+    add_part(key, value);
+  }
+  const std::string_view service = label_value(parts.front().labels, kServiceLabel);
+  const bool has_several_services = std::ranges::any_of(parts, [&](const SeriesPart& part) {
+    return label_value(part.labels, kServiceLabel) != service;
+  });
+  return piece_origin(hash64(key), has_several_services);
+}
+
 // Labels of one profile after the other are often the same set.
 class ResourceLabels {
  public:
@@ -112,7 +126,8 @@ struct Ingest::Passage {
   GivenLabels given;
   int64_t now_ns = 0;
   ProfileBatch batch;
-  std::vector<Labels> labels;  // of each profile
+  std::vector<Labels> labels;         // of each profile
+  std::vector<PieceOrigin> piece_of;  // likewise, once they are split
   IngestReceipt receipt;
   // The reading that the next one is compared with, once this one is written.
   std::unique_lock<std::mutex> turn;
@@ -167,6 +182,7 @@ Result<IngestReceipt> Ingest::write(std::string_view tenant, ProfileBatch batch,
     WriteOptions options;
     options.durable = hints.durable;
     options.now_ns = passage.now_ns;
+    options.piece_of = std::move(passage.piece_of);
     VESTA_ASSIGN(passage.receipt.stored, engine_.write(tenant, passage.batch, options));
   }
   // Not before it is written: the same reading sent again must give the same difference.
@@ -316,6 +332,9 @@ Status Ingest::split(Passage& passage) {
     if (profiles[i].samples.size() == 0 && profiles[i].losses.empty() && !has_gauge) continue;
     auto parts = split_series(std::move(profiles[i]), passage.labels[i],
                               passage.hints.sample_labels, passage.limits, builder, counters_);
+    const PieceOrigin origin =
+        parts.size() > 1 ? origin_of(passage.labels[i], parts) : PieceOrigin{0};
+    passage.piece_of.insert(passage.piece_of.end(), parts.size(), origin);
     for (SeriesPart& part : parts) {
       part.profile.resource = add_resource(batch.dictionary, part.labels);
       batch.profiles.push_back(std::move(part.profile));

@@ -241,6 +241,38 @@ TEST_F(IngestTest, PlacesInTracesBecomeLinks) {
   EXPECT_TRUE(samples.label_set(2));
 }
 
+TEST_F(IngestTest, PiecesOfAProfileAreMarkedAsSuch) {
+  Ingest ingest = make();
+  const auto origins = [&](const std::vector<test::FoldedStack>& stacks, const char* pod) {
+    IngestHints hints;
+    hints.labels = {{"service_name", "web"}, {"pod", pod}};
+    EXPECT_TRUE(ingest.write("t", batch_from(stacks), hints).ok());
+    return engine_.written.back().options.piece_of;
+  };
+  const std::vector<test::FoldedStack> tagged = {
+      {"a", 1, {{"path", "/x"}}}, {"b", 1, {{"path", "/y"}}}, {"c", 1, {}}};
+  const auto pieces = origins(tagged, "a");
+  ASSERT_EQ(pieces.size(), 3u);
+  EXPECT_NE(pieces[0], 0u);
+  EXPECT_THAT(pieces, ::testing::Each(pieces[0]));
+  EXPECT_FALSE(has_several_services(pieces[0]));
+  EXPECT_EQ(origins(tagged, "a"), pieces) << "sent again, it is the same profile";
+  EXPECT_NE(origins(tagged, "b"), pieces);
+  // One that stays in one piece is whole, with its label or without.
+  EXPECT_THAT(origins({{"a", 1, {}}}, "a"), ElementsAre(0u));
+  EXPECT_THAT(origins({{"a", 1, {{"path", "/x"}}}}, "a"), ElementsAre(0u));
+  ASSERT_TRUE(
+      ingest
+          .write("t",
+                 batch_from({{"a", 1, {{"service.name", "x"}}}, {"a", 1, {{"service.name", "y"}}}}),
+                 {})
+          .ok());
+  const auto across = engine_.written.back().options.piece_of;
+  ASSERT_EQ(across.size(), 2u);
+  EXPECT_EQ(across[0], across[1]);
+  EXPECT_TRUE(has_several_services(across[0]));
+}
+
 TEST_F(IngestTest, SeriesOfOneProfileAreBoundedAndNothingIsLost) {
   IngestOptions options;
   options.limits.max_series_per_profile = 5;

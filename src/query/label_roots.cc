@@ -180,7 +180,7 @@ Selection add_up(std::span<const Selection> selections) {
     out.total = saturating_add(out.total, selection.total);
     out.profiles += selection.profiles;
     out.period = std::max(out.period, selection.period);
-    out.duration_ns = saturating_add(out.duration_ns, selection.duration_ns);
+    out.covered.add(selection.covered);
     add_losses(out.losses, selection.losses);
     for (const ServiceStacks& service : selection.services) {
       const auto [at, is_new] = services.try_emplace(service.service, service);

@@ -174,5 +174,15 @@ TEST(LabelRoots, PartsAddUpToTheWhole) {
   EXPECT_EQ(both.losses[0].count, 3U);
 }
 
+TEST(LabelRoots, PiecesOfOneProfileCoverItsTimeOnce) {
+  Selection a = test::selection_from(test::batch_from({{"main", 1}}));
+  a.covered = {};
+  a.covered.add({piece_origin(8, false), 100, 10});
+  Selection b = a;
+  b.covered.add({piece_origin(8, false), 110, 10});
+  b.covered.add_whole(5);
+  EXPECT_EQ(add_up(std::array{a, b}).covered.duration_ns(), 25);
+}
+
 }  // namespace
 }  // namespace vesta

@@ -183,7 +183,7 @@ Profile header_of(DictionaryBuilder& builder, const Selection& selection) {
                          Temporality::kCumulative};
   profile.period = selection.period;
   profile.time_ns = selection.first_ns;
-  profile.duration_ns = selection.duration_ns;
+  profile.duration_ns = selection.covered.duration_ns();
   return profile;
 }
 

@@ -22,7 +22,7 @@ Selection selection_from(const std::vector<ServiceBatch>& services) {
       out.period = std::max(out.period, profile.period);
       out.first_ns = out.first_ns == 0 ? profile.time_ns : std::min(out.first_ns, profile.time_ns);
       out.last_ns = std::max(out.last_ns, profile.time_ns);
-      out.duration_ns += profile.duration_ns;
+      out.covered.add_whole(profile.duration_ns);
       ++out.profiles;
       for (const Loss& loss : profile.losses)
         out.losses.push_back({std::string(d.string(loss.reason)), loss.count});

@@ -145,6 +145,12 @@ struct WriteOptions {
   // Waits until the data would survive a power cut. Otherwise `flush()` says when it would.
   bool durable = true;
   int64_t now_ns = 0;  // for limits of retention; 0 = the clock
+  // By profile of the batch: what it is a piece of (covered_time.h). Those beyond are whole.
+  std::vector<PieceOrigin> piece_of;
+
+  PieceOrigin origin_of(size_t profile) const {
+    return profile < piece_of.size() ? piece_of[profile] : 0;
+  }
 };
 struct WriteReceipt {
   uint64_t profiles = 0;    // written: one for each profile and sample type

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "profile/merged_profile.h"
+#include "store/covered_time.h"
 #include "store/selector.h"
 #include "store/stack_tree.h"
 
@@ -40,11 +41,11 @@ struct Selection {
   Labels group;                         // the values of the labels grouped by
   std::vector<ServiceStacks> services;  // by name; none without weight
   int64_t total = 0;
-  uint64_t profiles = 0;    // stored profiles that were added up
-  int64_t period = 0;       // the largest of them
-  int64_t first_ns = 0;     // of the earliest profile
-  int64_t last_ns = 0;      // of the latest
-  int64_t duration_ns = 0;  // sum over all profiles
+  uint64_t profiles = 0;  // stored profiles that were added up
+  int64_t period = 0;     // the largest of them
+  int64_t first_ns = 0;   // of the earliest profile
+  int64_t last_ns = 0;    // of the latest
+  CoveredTime covered;    // sum over all profiles, each once
   std::vector<LossCount> losses;
 };
 

@@ -167,3 +167,46 @@ def parse(data):
         time_ns=scalar(9), duration_ns=scalar(10), default_type=text(scalar(14)),
         comments=[text(index) for value in top.get(13, []) for index in _repeated(value)],
         drop_frames=text(scalar(7)))
+
+
+def _field(number, content):
+    """A field of a message: a number, or bytes."""
+    def varint(value):
+        out = bytearray()
+        while value >= 0x80:
+            out.append(value & 0x7F | 0x80)
+            value >>= 7
+        out.append(value)
+        return bytes(out)
+
+    if isinstance(content, int):
+        return varint(number << 3) + varint(content)
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def encode(samples, types=(("cpu", "nanoseconds"),), time_ns=0, duration_ns=0):
+    """The bytes of a profile. A sample is (names of functions, leaf first; values; labels)."""
+    strings = {"": 0}
+    functions = {}
+
+    def text(value):
+        return strings.setdefault(value, len(strings))
+
+    out = bytearray()
+    for kind, unit in types:
+        out += _field(1, _field(1, text(kind)) + _field(2, text(unit)))
+    for stack, values, labels in samples:
+        sample = bytearray()
+        for name in stack:
+            sample += _field(1, functions.setdefault(name, len(functions) + 1))
+        for value in values:
+            sample += _field(2, value)
+        for key, value in labels.items():
+            sample += _field(3, _field(1, text(key)) + _field(2, text(value)))
+        out += _field(2, bytes(sample))
+    for name, number in functions.items():
+        out += _field(4, _field(1, number) + _field(4, _field(1, number)))
+        out += _field(5, _field(1, number) + _field(2, text(name)))
+    for value in strings:
+        out += _field(6, value.encode())
+    return bytes(out + _field(9, time_ns) + _field(10, duration_ns))

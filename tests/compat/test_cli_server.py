@@ -3,9 +3,13 @@
 import json
 import subprocess
 import tempfile
+import time
 import unittest
+import urllib.parse
+import urllib.request
 from pathlib import Path
 
+import pprof_proto
 import sdk
 import support
 
@@ -68,6 +72,39 @@ class CommandLine(unittest.TestCase):
             self.vesta("export", 'cpu{version="1"}', "-o", path)
             report = json.loads(support.vesta("top", path, "-o", "json").stdout)
             self.assertEqual(report["rows"][0]["name"], "parse")
+
+    def test_labels_of_samples_do_not_multiply_the_duration(self):
+        duration_ns = 3_980_000_000
+        samples = [(["work", "main"], [10_000_000], {"path": f"/{i}"}) for i in range(7)]
+        path = self.folder / "tagged.pb"
+        path.write_bytes(pprof_proto.encode(samples, time_ns=time.time_ns() - 60_000_000_000, duration_ns=duration_ns))
+        self.vesta("import", path, "--service", "tagged")
+        self.assertEqual(len(self.vesta("query", "values", "path", '{service_name="tagged"}').stdout.split()), 7)
+
+        def duration(selector, *words):
+            answer = json.loads(self.vesta("top", f'cpu{{service_name="tagged"{selector}}}', "-o", "json", *words).stdout)
+            self.assertEqual(answer["total"] % 10_000_000, 0)
+            return answer["duration_ns"]
+
+        self.assertEqual(duration(""), duration_ns)
+        self.assertEqual(duration(', path="/3"'), duration_ns)
+        self.assertEqual(duration(', path=~"/[34]"'), duration_ns)
+        for extra in ("", "&samples=true"):
+            exported = self.folder / "tagged-again.pb.gz"
+            query = urllib.parse.quote('cpu{service_name="tagged"}')
+            with urllib.request.urlopen(f"{self.server.url}/api/v1/export?query={query}{extra}") as answer:
+                exported.write_bytes(answer.read())
+            self.assertEqual(pprof_proto.read(exported).duration_ns, duration_ns, extra)
+        # Another profile of the same program adds its own time.
+        path.write_bytes(pprof_proto.encode(samples[:2], time_ns=time.time_ns() - 40_000_000_000, duration_ns=duration_ns))
+        self.vesta("import", path, "--service", "tagged")
+        self.assertEqual(duration(""), 2 * duration_ns)
+        self.assertEqual(duration(', path="/6"'), duration_ns)
+        # A file that is opened on the server, and asked by its id.
+        with urllib.request.urlopen(urllib.request.Request(f"{self.server.url}/api/v1/files?name=t.pb", data=path.read_bytes(), method="POST")) as answer:
+            opened = json.load(answer)["id"]
+        with urllib.request.urlopen(f"{self.server.url}/api/v1/top?file={opened}") as answer:
+            self.assertEqual(json.load(answer)["duration_ns"], duration_ns)
 
     def test_backup_and_restore(self):
         self.vesta("backup", "nightly")

@@ -12,7 +12,7 @@ std::string_view temporality_word(const ProfileType& type) {
 void write_answer_header(JsonWriter& json, const Question& question, const Selection& selection) {
   const ProfileType& type = question.type;
   write_json_header(json, type.sample_type, type.sample_unit, selection.total,
-                    selection.duration_ns, selection.first_ns);
+                    selection.covered.duration_ns(), selection.first_ns);
   json.field("profile_type", type.id());
   json.field("temporality", temporality_word(type));
   json.field("from_ns", question.range.start_ns).field("to_ns", question.range.end_ns);

@@ -56,7 +56,13 @@ Result<std::string> file_of(const ApiCall& call, const Question& question, const
     SamplesRequest request;
     VESTA_ASSIGN(request.select, select_request(call, question));
     request.keep_times = true;
-    VESTA_ASSIGN(const ProfileBatch batch, call.engine().samples(call.caller.tenant, request));
+    VESTA_ASSIGN(ProfileBatch batch, call.engine().samples(call.caller.tenant, request));
+    if (!kind.format.starts_with("otlp")) {
+      // A file of one profile covers the time of all series together.
+      VESTA_ASSIGN(const Selection whole, select(call, question));
+      const int64_t duration_ns = whole.covered.duration_ns();
+      for (Profile& profile : batch.profiles) profile.duration_ns = duration_ns;
+    }
     return encode(batch, kind);
   }
   VESTA_ASSIGN(const Selection selection, select(call, question));

@@ -20,7 +20,7 @@ std::vector<ChosenSeries> choose(const Tenant& tenant, const ProfileType& type,
   if (range.empty()) return chosen;
   for (const auto& [labels, series] : tenant.series) {
     if (series.type != type || !matches(selector, labels)) continue;
-    ChosenSeries found{&labels, &series, {}};
+    ChosenSeries found{&labels, &series, tenant.services.at(series.service).get(), {}};
     for (auto at = series.profiles.lower_bound({range.start_ns, ""});
          at != series.profiles.end() && at->first.first < range.end_ns; ++at) {
       const std::string& id = at->first.second;
@@ -51,36 +51,71 @@ Labels text_labels(const SampleLabels& labels) {
   return texts;
 }
 
-bool passes(const SampleFilter& filter, const SampleKey& sample) {
-  const auto any_of = [](const auto& wanted, const auto& id) {
+// Which samples are meant. Labels are looked at once for each set of them.
+class SampleTest {
+ public:
+  explicit SampleTest(const SampleFilter& filter) : filter_(filter) {}
+
+  // Samples that follow are of this service.
+  void use(const Service& service) {
+    if (service_ == &service || filter_.labels.empty()) return;
+    service_ = &service;
+    verdicts_.assign(service.label_sets.size(), Verdict::kUnknown);
+  }
+  bool passes(const SampleKey& sample) {
+    if (filter_.times && (sample.time_ns == 0 || !filter_.times->contains(sample.time_ns)))
+      return false;
+    return any_of(filter_.trace_ids, sample.link.trace_id) &&
+           any_of(filter_.span_ids, sample.link.span_id) && has_labels(sample.labels);
+  }
+
+ private:
+  enum class Verdict : uint8_t { kUnknown, kNo, kYes };
+
+  template <class Wanted, class Id>
+  static bool any_of(const Wanted& wanted, const Id& id) {
     return wanted.empty() || std::ranges::find(wanted, id) != wanted.end();
-  };
-  if (filter.times && (sample.time_ns == 0 || !filter.times->contains(sample.time_ns)))
-    return false;
-  return any_of(filter.trace_ids, sample.link.trace_id) &&
-         any_of(filter.span_ids, sample.link.span_id) &&
-         (filter.labels.empty() || matches(filter.labels, text_labels(sample.labels)));
-}
+  }
+  bool has_labels(uint32_t set) {
+    if (filter_.labels.empty()) return true;
+    Verdict& verdict = verdicts_[set];
+    if (verdict == Verdict::kUnknown) {
+      const Labels texts = text_labels(service_->label_sets[set]);
+      verdict = matches(filter_.labels, texts) ? Verdict::kYes : Verdict::kNo;
+    }
+    return verdict == Verdict::kYes;
+  }
+
+  const SampleFilter& filter_;
+  const Service* service_ = nullptr;
+  std::vector<Verdict> verdicts_;  // by label set of the service
+};
 
 int64_t average(int64_t sum, size_t count) {
   return CarriedDivision(static_cast<int64_t>(count))(sum);
 }
 
-// Adds the profiles of a series up, or averages them. `key` says which samples become one.
-template <class Key, class MakeKey>
-std::map<Key, int64_t> sum_of(const ChosenSeries& chosen, const SampleFilter& filter,
-                              MakeKey&& make_key) {
-  std::map<Key, int64_t> sums;
+bool is_averaged(const ChosenSeries& chosen) {
+  return chosen.series->type.temporality() == Temporality::kInstant && chosen.profiles.size() > 1;
+}
+
+// Adds the profiles of a series up, or averages them, in the order of their keys. `make_key` says
+// which samples become one.
+template <class MakeKey>
+std::vector<StoredSample> sum_of(const ChosenSeries& chosen, SampleTest& test, MakeKey&& make_key) {
+  std::vector<StoredSample> sums;
+  test.use(*chosen.service);
+  size_t most = 0;
+  for (const auto& [id, profile] : chosen.profiles) most += profile->samples.size();
+  sums.reserve(most);
   for (const auto& [id, profile] : chosen.profiles) {
-    for (const auto& [sample, value] : profile->samples) {
-      if (!passes(filter, sample)) continue;
-      int64_t& sum = sums[make_key(sample)];
-      sum = saturating_add(sum, value);
-    }
+    for (const StoredSample& sample : profile->samples)
+      if (test.passes(sample.key)) sums.push_back({make_key(sample.key), sample.value});
   }
-  if (chosen.series->type.temporality() == Temporality::kInstant) {
+  add_up_alike(sums);
+  if (is_averaged(chosen)) {
     CarriedDivision divide(static_cast<int64_t>(chosen.profiles.size()));
-    for (auto& [key, value] : sums) value = divide(value);
+    for (StoredSample& sample : sums) sample.value = divide(sample.value);
   }
   return sums;
 }
@@ -98,38 +133,124 @@ void add_header(Selection& selection, std::map<std::string, uint64_t>& losses,
   selection.period = std::max(selection.period, profile.period);
   selection.first_ns = first ? profile.time_ns : std::min(selection.first_ns, profile.time_ns);
   selection.last_ns = first ? profile.time_ns : std::max(selection.last_ns, profile.time_ns);
-  selection.duration_ns = saturating_add(selection.duration_ns, profile.duration_ns);
+  selection.covered.add({profile.origin, profile.time_ns, profile.duration_ns});
   for (const auto& [reason, count] : profile.losses) losses[reason] += count;
 }
 
-int64_t counted_total(const StoredProfile& profile, const TotalsRequest& request,
+int64_t counted_total(const StoredProfile& profile, const TotalsRequest& request, SampleTest& test,
                       const std::vector<uint8_t>& stacks) {
   if (request.counts_all()) return profile.total;
   int64_t total = 0;
   for (const auto& [sample, value] : profile.samples) {
     if (request.stacks && (sample.stack >= stacks.size() || stacks[sample.stack] == 0)) continue;
-    if (passes(request.samples, sample)) total = saturating_add(total, value);
+    if (test.passes(sample)) total = saturating_add(total, value);
   }
   return total;
 }
 
+// The label sets of a service in the order of the labels themselves, which all engines have.
+class RankedLabels {
+ public:
+  RankedLabels(const LabelSets& sets, DictionaryBuilder& builder)
+      : sets_(sets), builder_(builder), ranks_(sets.size()) {
+    by_rank_.reserve(sets.size());
+    for (const auto& [labels, number] : sets.in_order()) {
+      ranks_[number] = static_cast<uint32_t>(by_rank_.size());
+      by_rank_.push_back({number, {}, false});
+    }
+  }
+  uint32_t rank(uint32_t number) const { return ranks_[number]; }
+  LabelSetId at_rank(uint32_t rank) {
+    Ranked& ranked = by_rank_[rank];
+    if (ranked.is_added) return ranked.id;
+    std::vector<Label> labels;
+    for (const SampleLabel& label : sets_[ranked.number]) {
+      labels.push_back(label.kind == LabelKind::kString
+                           ? builder_.text_label(label.key, label.text)
+                           : builder_.number_label(label.key, label.number, label.unit));
+    }
+    ranked.id = builder_.label_set(labels);
+    ranked.is_added = true;
+    return ranked.id;
+  }
+
+ private:
+  struct Ranked {
+    uint32_t number = 0;
+    LabelSetId id;
+    bool is_added = false;
+  };
+  const LabelSets& sets_;
+  DictionaryBuilder& builder_;
+  std::vector<uint32_t> ranks_;  // by number
+  std::vector<Ranked> by_rank_;
+};
+
+// Stacks and labels of a service on their way into a batch.
+struct ServiceExport {
+  ServiceExport(const Service& service, DictionaryBuilder& builder)
+      : stacks(service.tree, builder), labels(service.label_sets, builder) {}
+  StackDictionary stacks;
+  RankedLabels labels;
+};
+
+uint64_t sample_count(const Service& service, const StoredSeries& series) {
+  if (series.profiles.size() == 1) return series.profiles.begin()->second.samples.size();
+  ChosenSeries all{nullptr, &series, &service, {}};
+  for (const auto& [key, profile] : series.profiles)
+    all.profiles.emplace_back(&key.second, &profile);
+  const SampleFilter everything;
+  SampleTest test(everything);
+  const auto sums = sum_of(all, test, [](const SampleKey& key) { return key; });
+  return static_cast<uint64_t>(
+      std::ranges::count_if(sums, [](const StoredSample& sample) { return sample.value != 0; }));
+}
+
 }  // namespace
+
+void add_up_alike(std::vector<StoredSample>& samples) {
+  if (!std::ranges::is_sorted(samples, {}, &StoredSample::key))
+    std::ranges::stable_sort(samples, {}, &StoredSample::key);
+  size_t kept = 0;
+  for (const StoredSample& sample : samples) {
+    if (kept != 0 && samples[kept - 1].key == sample.key) {
+      samples[kept - 1].value = saturating_add(samples[kept - 1].value, sample.value);
+    } else {
+      samples[kept++] = sample;
+    }
+  }
+  samples.resize(kept);
+  std::erase_if(samples, [](const StoredSample& sample) { return sample.value == 0; });
+}
 
 Result<std::vector<Selection>> select(const Tenant& tenant, const SelectRequest& request) {
   QueryCost cost(request.budget);
   std::map<Labels, GroupSum> groups;
+  SampleTest test(request.samples);
   if (request.group_by.empty()) groups[{}];
   for (const ChosenSeries& chosen : choose(tenant, request.type, request.selector, request.range,
                                            request.profile_ids, request.totals)) {
     GroupSum& group = groups[group_of(*chosen.labels, request.group_by)];
     std::vector<int64_t>& weights = group.weights[chosen.series->service];
-    for (const auto& [stack, value] : sum_of<StackNumber>(
-             chosen, request.samples, [](const SampleKey& sample) { return sample.stack; })) {
+    const auto add = [&](StackNumber stack, int64_t value) -> Status {
       if (weights.size() <= stack) {
         VESTA_TRY(cost.add((stack + 1 - weights.size()) * sizeof(int64_t)));
         weights.resize(stack + 1);
       }
       weights[stack] = saturating_add(weights[stack], value);
+      return {};
+    };
+    if (is_averaged(chosen)) {
+      for (const auto& [key, value] : sum_of(chosen, test, [](const SampleKey& key) {
+             return SampleKey{key.stack, 0, {}, 0};
+           }))
+        VESTA_TRY(add(key.stack, value));
+    } else {
+      test.use(*chosen.service);
+      for (const auto& [id, profile] : chosen.profiles) {
+        for (const auto& [key, value] : profile->samples)
+          if (test.passes(key)) VESTA_TRY(add(key.stack, value));
+      }
     }
     for (const auto& [id, profile] : chosen.profiles)
       add_header(group.selection, group.losses, *profile);
@@ -159,18 +280,20 @@ Result<std::vector<TotalsSeries>> totals(const Tenant& tenant, const TotalsReque
                  "give it in nanoseconds, as in 15000000000 for 15 s"};
   }
   QueryCost cost(request.budget);
+  SampleTest test(request.samples);
   std::map<Labels, std::map<uint64_t, TotalsPoint>> groups;  // by number of the bucket
   for (const ChosenSeries& chosen :
        choose(tenant, request.type, request.selector, request.range, {}, {})) {
     std::map<uint64_t, TotalsPoint> buckets;
     std::vector<uint8_t> stacks;
-    if (request.stacks) stacks = request.stacks(tenant.services.at(chosen.series->service)->tree);
+    if (request.stacks) stacks = request.stacks(chosen.service->tree);
+    test.use(*chosen.service);
     for (const auto& [id, profile] : chosen.profiles) {
       // The range may be wider than 63 bits.
       const uint64_t offset =
           static_cast<uint64_t>(profile->time_ns) - static_cast<uint64_t>(request.range.start_ns);
       TotalsPoint& point = buckets[offset / static_cast<uint64_t>(request.step_ns)];
-      point.sum = saturating_add(point.sum, counted_total(*profile, request, stacks));
+      point.sum = saturating_add(point.sum, counted_total(*profile, request, test, stacks));
       ++point.profiles;
     }
     auto& group = groups[group_of(*chosen.labels, request.group_by)];
@@ -224,6 +347,10 @@ Result<std::vector<ProfilePoint>> points(const Tenant& tenant, const PointsReque
     if (is_new && request.marks) marked->second = request.marks(tenant.services.at(service)->tree);
     const std::vector<uint8_t>& is_marked = marked->second;
     for (const auto& [id, profile] : chosen.profiles) {
+      if (!request.by_span && !request.marks) {
+        VESTA_TRY(add(chosen, *id, *profile, {profile->total, 0}, {}));
+        continue;
+      }
       std::map<Link, Value> spans;
       for (const auto& [sample, value] : profile->samples) {
         if (request.by_span && sample.link.span_id == Link{}.span_id) continue;
@@ -249,14 +376,11 @@ Result<ProfileBatch> samples(const Tenant& tenant, const SamplesRequest& request
   QueryCost cost(select.budget);
   ProfileBatch batch;
   DictionaryBuilder builder(batch.dictionary);
-  std::map<std::string, StackDictionary> stacks;  // by service
+  SampleTest test(select.samples);
+  std::map<const Service*, ServiceExport> exports;
   for (const ChosenSeries& chosen : choose(tenant, select.type, select.selector, select.range,
                                            select.profile_ids, select.totals)) {
-    StackDictionary& of_service =
-        stacks
-            .try_emplace(chosen.series->service, tenant.services.at(chosen.series->service)->tree,
-                         builder)
-            .first->second;
+    ServiceExport& to = exports.try_emplace(chosen.service, *chosen.service, builder).first->second;
     Profile profile;
     profile.name = builder.string(select.type.name);
     std::vector<Label> resource;
@@ -274,30 +398,57 @@ Result<ProfileBatch> samples(const Tenant& tenant, const SamplesRequest& request
     for (const auto& [id, stored] : chosen.profiles) add_header(header, losses, *stored);
     profile.period = header.period;
     profile.time_ns = header.first_ns;
-    profile.duration_ns = header.duration_ns;
+    profile.duration_ns = header.covered.duration_ns();
     for (const auto& [reason, count] : losses) profile.add_loss(builder.string(reason), count);
+    // Rounding depends on the order.
     const auto kept = [&](SampleKey sample) {
-      if (!request.keep_labels) sample.labels.clear();
+      sample.labels = request.keep_labels ? to.labels.rank(sample.labels) : 0;
       if (!request.keep_links) sample.link = {};
       if (!request.keep_times) sample.time_ns = 0;
       return sample;
     };
-    for (const auto& [sample, value] : sum_of<SampleKey>(chosen, select.samples, kept)) {
+    for (const auto& [sample, value] : sum_of(chosen, test, kept)) {
       if (value == 0) continue;
-      VESTA_TRY(cost.add(sizeof(SampleKey) + sizeof(value)));
-      std::vector<Label> labels;
-      for (const SampleLabel& label : sample.labels) {
-        labels.push_back(label.kind == LabelKind::kString
-                             ? builder.text_label(label.key, label.text)
-                             : builder.number_label(label.key, label.number, label.unit));
-      }
-      profile.add_sample(of_service.stack(sample.stack), std::span<const int64_t>(&value, 1),
-                         builder.label_set(labels), builder.link(sample.link), sample.time_ns);
+      VESTA_TRY(cost.add(sizeof(StoredSample)));
+      profile.add_sample(to.stacks.stack(sample.stack), std::span<const int64_t>(&value, 1),
+                         to.labels.at_rank(sample.labels), builder.link(sample.link),
+                         sample.time_ns);
     }
     batch.profiles.push_back(std::move(profile));
   }
   VESTA_TRY(cost.add(0));
   return batch;
+}
+
+MemoryContents contents(const Tenant& tenant) {
+  MemoryContents found;
+  int64_t first_ns = INT64_MAX;
+  int64_t last_ns = INT64_MIN;
+  const auto include = [&](int64_t time_ns) {
+    first_ns = std::min(first_ns, time_ns);
+    last_ns = std::max(last_ns, time_ns);
+  };
+  std::set<std::string, std::less<>> names;
+  for (const auto& [labels, series] : tenant.series) {
+    for (const auto& [name, value] : labels)
+      if (!is_system_label(name)) names.insert(name);
+    found.samples[series.type] += sample_count(*tenant.services.at(series.service), series);
+    for (const auto& [key, profile] : series.profiles) {
+      include(profile.time_ns);
+      // The end itself is outside, but a profile is there even when it took no time.
+      if (profile.duration_ns > 0)
+        include(saturating_add(profile.time_ns, profile.duration_ns - 1));
+      for (const StoredSample& sample : profile.samples)
+        if (sample.key.time_ns != 0) include(sample.key.time_ns);
+    }
+  }
+  for (const auto& [name, service] : tenant.services) {
+    for (const auto& [labels, number] : service->label_sets.in_order())
+      for (const SampleLabel& label : labels) names.insert(label.key);
+  }
+  if (first_ns <= last_ns) found.range = {first_ns, saturating_add(last_ns, 1)};
+  found.labels.assign(names.begin(), names.end());
+  return found;
 }
 
 }  // namespace vesta::memory

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "store/memory/memory_engine.h"
 #include "store/memory/memory_tables.h"
 
 namespace vesta::memory {
@@ -12,5 +13,6 @@ Result<std::vector<Selection>> select(const Tenant& tenant, const SelectRequest&
 Result<std::vector<TotalsSeries>> totals(const Tenant& tenant, const TotalsRequest& request);
 Result<std::vector<ProfilePoint>> points(const Tenant& tenant, const PointsRequest& request);
 Result<ProfileBatch> samples(const Tenant& tenant, const SamplesRequest& request);
+MemoryContents contents(const Tenant& tenant);
 
 }  // namespace vesta::memory

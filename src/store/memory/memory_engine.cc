@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <ranges>
 #include <set>
 
 #include "base/hash.h"
@@ -15,13 +16,15 @@
 namespace vesta {
 namespace {
 
-using memory::SampleKey;
 using memory::SampleLabels;
 using memory::Service;
 using memory::StoredProfile;
+using memory::StoredSample;
 using memory::StoredSeries;
 using memory::Tenant;
 
+// Rows that are read without a look at whether the write is still wanted.
+constexpr size_t kRowsBetweenStops = 4096;
 constexpr int64_t kHourNs = int64_t{3'600} * 1'000'000'000;
 
 int64_t clock_ns() {
@@ -56,22 +59,12 @@ std::string profile_id(const Labels& labels, const StoredProfile& profile) {
   number(profile.time_ns);
   number(profile.duration_ns);
   number(profile.period);
+  number(profile.origin);
   number(profile.losses.size());
   for (const auto& [reason, count] : profile.losses) text(reason), number(count);
-  for (const auto& [sample, value] : profile.samples) {
-    number(sample.stack);
-    number(sample.labels.size());
-    for (const memory::SampleLabel& label : sample.labels) {
-      text(label.key);
-      number(label.kind);
-      text(label.text);
-      text(label.unit);
-      number(label.number);
-    }
-    number(sample.link);
-    number(sample.time_ns);
-    number(value);
-  }
+  // Numbers of stacks and of label sets are those of the service: equal ones mean equal content.
+  number(hash128({reinterpret_cast<const char*>(profile.samples.data()),
+                  profile.samples.size() * sizeof(StoredSample)}));
   const Hash128 hash = hash128(bytes);
   return fmt::format("{:016x}{:016x}", hash.high, hash.low);
 }
@@ -91,21 +84,80 @@ int64_t kept_from(const RetentionPolicy& policy, std::string_view service, int64
 
 // What one would pay for the profile without compression.
 uint64_t byte_size(const StoredProfile& profile) {
-  return sizeof(StoredProfile) + profile.samples.size() * (sizeof(SampleKey) + sizeof(int64_t));
+  return sizeof(StoredProfile) + profile.samples.size() * sizeof(StoredSample);
 }
 
-class MemoryEngine final : public Engine {
+// What a label set takes in memory, beside its texts: the set, its number, and its place in a tree.
+constexpr uint64_t kLabelSetBytes = 96;
+
+uint64_t byte_size(const memory::LabelSets& sets) {
+  uint64_t bytes = 0;
+  for (const auto& [labels, number] : sets.in_order())
+    bytes += kLabelSetBytes + labels.size() * sizeof(memory::SampleLabel);
+  return bytes;
+}
+
+// Numbers of a service's stacks and label sets for those of a batch, found when they are needed.
+class BatchNumbers {
  public:
+  explicit BatchNumbers(const Dictionary& dictionary)
+      : dictionary_(dictionary),
+        hashes_(stack_hashes(dictionary)),
+        stacks_(dictionary.stacks.size()),
+        label_sets_(dictionary.label_sets.size()) {}
+
+  const Dictionary& dictionary() const { return dictionary_; }
+
+  void use(Service& service) {
+    if (service_ == &service) return;
+    service_ = &service;
+    ++turn_;
+  }
+  StackNumber stack(StackId id) {
+    Known& known = stacks_[id.index()];
+    if (known.turn != turn_) {
+      known = {turn_,
+               service_->writer.number(service_->numbers, hashes_[id.index()], dictionary_, id)};
+    }
+    return known.number;
+  }
+  uint32_t label_set(LabelSetId id) {
+    Known& known = label_sets_[id.index()];
+    if (known.turn != turn_)
+      known = {turn_, service_->label_sets.number(sample_labels(dictionary_, id))};
+    return known.number;
+  }
+
+ private:
+  struct Known {
+    uint32_t turn = 0;
+    uint32_t number = 0;
+  };
+
+  const Dictionary& dictionary_;
+  const std::vector<Hash128> hashes_;
+  Service* service_ = nullptr;
+  uint32_t turn_ = 0;
+  std::vector<Known> stacks_;
+  std::vector<Known> label_sets_;
+};
+
+class MemoryEngineInMaps final : public MemoryEngine {
+ public:
+  explicit MemoryEngineInMaps(std::function<bool()> stop) : stop_(std::move(stop)) {}
+
   Result<WriteReceipt> write(std::string_view tenant, const ProfileBatch& batch,
                              const WriteOptions& options) override {
     const std::lock_guard lock(mutex_);
     Tenant& to = tenant_named(tenant);
     const int64_t now_ns = options.now_ns != 0 ? options.now_ns : clock_ns();
     WriteReceipt receipt;
-    const Stacks stacks{batch.dictionary, stack_hashes(batch.dictionary)};
-    for (const Profile& profile : batch.profiles) {
-      for (size_t type = 0; type < profile.sample_types.size(); ++type)
-        write_type(to, stacks, profile, type, now_ns, receipt);
+    BatchNumbers numbers(batch.dictionary);
+    for (size_t p = 0; p < batch.profiles.size(); ++p) {
+      const Profile& profile = batch.profiles[p];
+      for (size_t type = 0; type < profile.sample_types.size(); ++type) {
+        VESTA_TRY(write_type(to, numbers, {profile, options.origin_of(p), type}, now_ns, receipt));
+      }
     }
     return receipt;
   }
@@ -163,6 +215,11 @@ class MemoryEngine final : public Engine {
   Result<ProfileBatch> samples(std::string_view tenant, const SamplesRequest& request) override {
     const std::lock_guard lock(mutex_);
     return memory::samples(known_tenant(tenant), request);
+  }
+
+  MemoryContents contents(std::string_view tenant) override {
+    const std::lock_guard lock(mutex_);
+    return memory::contents(known_tenant(tenant));
   }
 
   Result<uint64_t> remove(std::string_view tenant, const Selector& selector,
@@ -245,25 +302,29 @@ class MemoryEngine final : public Engine {
     }
   }
 
-  struct Stacks {
-    const Dictionary& dictionary;
-    std::vector<Hash128> hashes;  // of its stacks
+  // One type of a profile.
+  struct Written {
+    const Profile& profile;
+    PieceOrigin origin;
+    size_t type;
   };
 
-  static void write_type(Tenant& tenant, const Stacks& stacks, const Profile& profile, size_t type,
-                         int64_t now_ns, WriteReceipt& receipt) {
-    const Dictionary& dictionary = stacks.dictionary;
-    const ProfileType profile_type = profile_type_of(dictionary, profile, type);
+  Status write_type(Tenant& tenant, BatchNumbers& numbers, const Written& written, int64_t now_ns,
+                    WriteReceipt& receipt) const {
+    const Dictionary& dictionary = numbers.dictionary();
+    const Profile& profile = written.profile;
+    const ProfileType profile_type = profile_type_of(dictionary, profile, written.type);
     const Labels labels = series_labels(dictionary, profile, profile_type);
     const std::string service(label_value(labels, kServiceLabel));
     if (profile.time_ns < kept_from(tenant.retention, service, now_ns)) {
       ++receipt.expired;
-      return;
+      return {};
     }
     auto& of_service = tenant.services[service];
     if (of_service == nullptr) of_service = std::make_unique<Service>();
     const size_t stacks_before = of_service->tree.stack_count();
-    StoredProfile stored = stored_profile(*of_service, stacks, profile, type);
+    numbers.use(*of_service);
+    VESTA_ASSIGN(StoredProfile stored, stored_profile(numbers, written));
     receipt.new_stacks += of_service->tree.stack_count() - stacks_before;
 
     const auto [at, is_new_series] = tenant.series.try_emplace(labels);
@@ -275,34 +336,45 @@ class MemoryEngine final : public Engine {
     const std::pair key{stored.time_ns, profile_id(labels, stored)};
     if (!series.profiles.try_emplace(key, std::move(stored)).second) {
       ++receipt.duplicates;
-      return;
+      return {};
     }
     ++receipt.profiles;
     receipt.samples += samples;
+    return {};
   }
 
-  static StoredProfile stored_profile(Service& service, const Stacks& stacks,
-                                      const Profile& profile, size_t type) {
-    const Dictionary& dictionary = stacks.dictionary;
-    StoredProfile stored{profile.time_ns, profile.duration_ns, profile.period, {}, {}, 0};
+  Result<StoredProfile> stored_profile(BatchNumbers& numbers, const Written& written) const {
+    const Dictionary& dictionary = numbers.dictionary();
+    const Profile& profile = written.profile;
+    StoredProfile stored;
+    stored.time_ns = profile.time_ns;
+    stored.duration_ns = profile.duration_ns;
+    stored.period = profile.period;
+    stored.origin = written.origin;
     for (const Loss& loss : profile.losses)
       stored.losses[std::string(dictionary.string(loss.reason))] += loss.count;
     const Samples& samples = profile.samples;
+    stored.samples.reserve(static_cast<size_t>(
+        std::ranges::count_if(std::views::iota(size_t{0}, samples.size()),
+                              [&](size_t row) { return profile.value(row, written.type) != 0; })));
     for (size_t row = 0; row < samples.size(); ++row) {
-      const int64_t value = profile.value(row, type);
+      if (row % kRowsBetweenStops == 0) VESTA_TRY(check_stop());
+      const int64_t value = profile.value(row, written.type);
       if (value == 0) continue;
-      const StackId stack = samples.stacks[row];
-      const StackNumber number =
-          service.writer.number(service.numbers, stacks.hashes[stack.index()], dictionary, stack);
-      int64_t& sum =
-          stored.samples[{number, sample_labels(dictionary, samples.label_set(row)),
-                          dictionary.links[samples.link(row).index()], samples.time_ns(row)}];
-      sum = saturating_add(sum, value);
+      stored.samples.push_back(
+          {{numbers.stack(samples.stacks[row]), numbers.label_set(samples.label_set(row)),
+            dictionary.links[samples.link(row).index()], samples.time_ns(row)},
+           value});
     }
-    std::erase_if(stored.samples, [](const auto& sample) { return sample.second == 0; });
-    for (const auto& [sample, value] : stored.samples)
-      stored.total = saturating_add(stored.total, value);
+    memory::add_up_alike(stored.samples);
+    for (const StoredSample& sample : stored.samples)
+      stored.total = saturating_add(stored.total, sample.value);
     return stored;
+  }
+
+  Status check_stop() const {
+    if (!stop_ || !stop_()) return {};
+    return Error{ErrorCode::kUnavailable, "the write was stopped", ""};
   }
 
   static void drop_empty_series(Tenant& tenant) {
@@ -354,7 +426,7 @@ class MemoryEngine final : public Engine {
     for (const auto& [name, service] : tenant.services) {
       sum.stacks += service->tree.stack_count();
       sum.nodes += service->tree.node_count();
-      sum.memory_bytes += service->tree.byte_size();
+      sum.memory_bytes += service->tree.byte_size() + byte_size(service->label_sets);
     }
     for (const auto& [labels, series] : tenant.series) {
       const int64_t first = series.profiles.begin()->first.first;
@@ -367,14 +439,15 @@ class MemoryEngine final : public Engine {
     sum.disk_bytes = sum.memory_bytes;
   }
 
+  const std::function<bool()> stop_;
   std::mutex mutex_;
   std::map<std::string, Tenant, std::less<>> tenants_;  // guarded by mutex_
 };
 
 }  // namespace
 
-std::unique_ptr<Engine> make_memory_engine() {
-  return std::make_unique<MemoryEngine>();
+std::unique_ptr<MemoryEngine> make_memory_engine(std::function<bool()> stop) {
+  return std::make_unique<MemoryEngineInMaps>(std::move(stop));
 }
 
 }  // namespace vesta

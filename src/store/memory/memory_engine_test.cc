@@ -40,5 +40,38 @@ TEST(ModelComparisonTest, FindsTheShortestWayToShowAFault) {
   EXPECT_NE(describe(few[2]), "");
 }
 
+TEST(MemoryEngineTest, ContentsAreThoseOfTheAnswers) {
+  const auto engine = make_memory_engine();
+  ProfileSpec first{.labels = {{"service_name", "web"}, {"pod", "a"}},
+                    .samples = {{.stack = "main;x", .value = 1, .labels = {{"thread", "1"}}},
+                                {.stack = "main;x", .value = 2, .labels = {{"thread", "2"}}},
+                                {.stack = "main;y", .value = 3, .time_ns = kStartNs - 5}}};
+  ProfileSpec second = first;
+  second.time_ns += kMinuteNs;
+  second.samples[2].time_ns = kStartNs + 9;
+  ProfileSpec heap{.type = std::string(kHeapType),
+                   .labels = {{"service_name", "api"}},
+                   .samples = {{.stack = "main", .value = 1, .numbers = {{"size", 8}}}}};
+  ASSERT_TRUE(engine->write("t", batch_of({first, second, heap}), {}));
+  const MemoryContents contents = engine->contents("t");
+  ASSERT_EQ(contents.samples.size(), 2U);
+  for (const std::string_view type : {kCpuType, kHeapType}) {
+    SamplesRequest request;
+    request.select.type = type_of(type);
+    request.select.range = kAllTime;
+    request.keep_times = true;
+    const auto batch = engine->samples("t", request);
+    ASSERT_TRUE(batch);
+    size_t rows = 0;
+    for (const Profile& profile : batch->profiles) rows += profile.samples.size();
+    EXPECT_EQ(contents.samples.at(type_of(type)), rows) << type;
+  }
+  EXPECT_EQ(contents.samples.at(type_of(kCpuType)), 4U);
+  EXPECT_EQ(contents.range.start_ns, kStartNs - 5);
+  EXPECT_EQ(contents.range.end_ns, second.time_ns + second.duration_ns);
+  EXPECT_EQ(contents.labels, (std::vector<std::string>{"pod", "service_name", "size", "thread"}));
+  EXPECT_TRUE(engine->contents("nobody").samples.empty());
+}
+
 }  // namespace
 }  // namespace vesta::test

@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,23 +25,54 @@ struct SampleLabel {
 };
 using SampleLabels = std::vector<SampleLabel>;  // sorted
 
+// The sets of labels that samples of a service have, numbered as they come. 0 is the empty one.
+class LabelSets {
+ public:
+  LabelSets() { number({}); }
+
+  uint32_t number(SampleLabels labels) {
+    const auto [at, is_new] =
+        numbers_.try_emplace(std::move(labels), static_cast<uint32_t>(sets_.size()));
+    if (is_new) sets_.push_back(&at->first);
+    return at->second;
+  }
+  size_t size() const { return sets_.size(); }
+  const SampleLabels& operator[](uint32_t number) const { return *sets_[number]; }
+  // By the labels themselves, with their numbers.
+  const std::map<SampleLabels, uint32_t>& in_order() const { return numbers_; }
+
+ private:
+  std::map<SampleLabels, uint32_t> numbers_;
+  std::vector<const SampleLabels*> sets_;  // keys of the map
+};
+
 // What tells two samples of a profile apart.
 struct SampleKey {
   StackNumber stack = 0;
-  SampleLabels labels;
+  uint32_t labels = 0;  // of the service's sets
   Link link;
   int64_t time_ns = 0;
   friend auto operator<=>(const SampleKey&, const SampleKey&) = default;
 };
+struct StoredSample {
+  SampleKey key;
+  int64_t value = 0;
+};
+// They are hashed as bytes.
+static_assert(std::has_unique_object_representations_v<StoredSample>);
 
 struct StoredProfile {
   int64_t time_ns = 0;
   int64_t duration_ns = 0;
   int64_t period = 0;
+  PieceOrigin origin = 0;
   std::map<std::string, uint64_t> losses;
-  std::map<SampleKey, int64_t> samples;  // no zeros
+  std::vector<StoredSample> samples;  // by key, each once; no zeros
   int64_t total = 0;
 };
+
+// Puts samples in order, adds alike ones up and leaves out what comes to 0.
+void add_up_alike(std::vector<StoredSample>& samples);
 
 struct StoredSeries {
   ProfileType type;
@@ -51,6 +82,7 @@ struct StoredSeries {
 };
 
 struct Service {
+  LabelSets label_sets;
   StackTree tree;
   StackTreeWriter writer{tree};
   StackNumbers numbers;
@@ -66,6 +98,7 @@ struct Tenant {
 struct ChosenSeries {
   const Labels* labels = nullptr;
   const StoredSeries* series = nullptr;
+  const Service* service = nullptr;
   std::vector<std::pair<const std::string*, const StoredProfile*>> profiles;  // id and profile
 };
 

@@ -18,7 +18,7 @@ struct HeaderSum {
   int64_t period = 0;
   int64_t first_ns = 0;
   int64_t last_ns = 0;
-  int64_t duration_ns = 0;
+  CoveredTime covered;
   std::map<std::string, uint64_t> losses;
 
   // `time_ns` is that of a profile; a roll-up has its own.
@@ -28,12 +28,18 @@ struct HeaderSum {
     other.period = header.period;
     other.first_ns = header.is_rollup ? header.first_ns : time_ns;
     other.last_ns = header.is_rollup ? header.last_ns : time_ns;
-    other.duration_ns = header.duration_ns;
     merge(other);
+    if (header.is_rollup) {
+      covered.add_whole(header.duration_ns);
+      for (const ProfilePiece& piece : header.pieces) covered.add(piece);
+    } else {
+      covered.add({header.origin, time_ns, header.duration_ns});
+    }
     for (const auto& [reason, count] : header.losses) losses[reason] += count;
   }
   void add(const HeaderSum& other) {
     merge(other);
+    covered.add(other.covered);
     for (const auto& [reason, count] : other.losses) losses[reason] += count;
   }
   RecordHeader rollup() const {
@@ -42,7 +48,8 @@ struct HeaderSum {
     header.profiles = profiles;
     header.first_ns = first_ns;
     header.last_ns = last_ns;
-    header.duration_ns = duration_ns;
+    header.duration_ns = covered.whole_ns();
+    header.pieces = covered.pieces();
     header.period = period;
     header.losses.assign(losses.begin(), losses.end());
     return header;
@@ -55,7 +62,6 @@ struct HeaderSum {
     last_ns = profiles == 0 ? other.last_ns : std::max(last_ns, other.last_ns);
     profiles += other.profiles;
     period = std::max(period, other.period);
-    duration_ns = saturating_add(duration_ns, other.duration_ns);
   }
 };
 

@@ -59,12 +59,69 @@ class Column {
   char* at_;
 };
 
+void put_origin(std::string& out, PieceOrigin origin) {
+  for (unsigned shift = 0; shift < 64; shift += 8)
+    out.push_back(static_cast<char>(origin >> shift));
+}
+
+PieceOrigin read_origin(VarintReader& reader) {
+  PieceOrigin origin = 0;
+  for (unsigned shift = 0; shift < 64; shift += 8) origin |= PieceOrigin{reader.byte()} << shift;
+  return origin;
+}
+
+int64_t wrapping_subtract(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+int64_t wrapping_add(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
+// Of a roll-up, origin by origin: starts from the one before, and durations likewise, so that
+// profiles of one length at equal distances are the same few bytes again and again.
+void put_pieces(std::string& out, const RecordHeader& header) {
+  if (!header.is_rollup) return put_origin(out, header.origin);
+  const auto& pieces = header.pieces;
+  for (size_t i = 0; i < pieces.size();) {
+    size_t end = i;
+    while (end < pieces.size() && pieces[end].origin == pieces[i].origin) ++end;
+    put_varint(out, end - i);
+    put_origin(out, pieces[i].origin);
+    ProfilePiece last{0, header.first_ns, 0};
+    for (; i < end; ++i) {
+      put_signed(out, wrapping_subtract(pieces[i].time_ns, last.time_ns));
+      put_signed(out, wrapping_subtract(pieces[i].duration_ns, last.duration_ns));
+      last = pieces[i];
+    }
+  }
+  put_varint(out, 0);
+}
+
+bool read_pieces(VarintReader& reader, RecordHeader& header) {
+  if (!header.is_rollup) {
+    header.origin = read_origin(reader);
+    return reader.ok();
+  }
+  for (uint64_t count = reader.varint(); count != 0; count = reader.varint()) {
+    ProfilePiece piece{read_origin(reader), header.first_ns, 0};
+    if (count > reader.remaining() / 2) return false;
+    for (; count != 0; --count) {
+      piece.time_ns = wrapping_add(piece.time_ns, reader.signed_varint());
+      piece.duration_ns = wrapping_add(piece.duration_ns, reader.signed_varint());
+      header.pieces.push_back(piece);
+    }
+  }
+  return reader.ok();
+}
+
 }  // namespace
 
 void RecordView::put_header(std::string& out, const RecordHeader& header, uint8_t flags,
                             uint64_t scale) {
   if (!header.losses.empty()) flags |= kHasLosses;
   if (header.is_rollup) flags |= kIsRollup;
+  const bool has_pieces = header.is_rollup ? !header.pieces.empty() : header.origin != 0;
+  if (has_pieces) flags |= kHasPieces;
   out.push_back(static_cast<char>(kVersion));
   out.push_back(static_cast<char>(flags));
   put_signed(out, header.duration_ns);
@@ -81,6 +138,7 @@ void RecordView::put_header(std::string& out, const RecordHeader& header, uint8_
       put_varint(out, count);
     }
   }
+  if (has_pieces) put_pieces(out, header);
   put_varint(out, scale);
 }
 
@@ -192,6 +250,9 @@ bool RecordView::parse(std::string_view bytes) {
       header_.losses.emplace_back(reason, reader.varint());
     }
   }
+  header_.origin = 0;
+  header_.pieces.clear();
+  if ((flags_ & kHasPieces) != 0 && !read_pieces(reader, header_)) return false;
   scale_ = reader.varint();
   const uint64_t rows = reader.varint();
   stacks_ = reader.text();
@@ -199,8 +260,8 @@ bool RecordView::parse(std::string_view bytes) {
   if (!reader.ok() || rows > stacks_.size() || rows > reader.remaining()) return false;
   rows_ = rows;
   rest_ = reader.bytes(reader.remaining());
-  return (flags_ &
-          ~uint32_t{kIsSigned | kHasLosses | kHasLabels | kHasLinks | kHasTimes | kIsRollup}) == 0;
+  return (flags_ & ~uint32_t{kIsSigned | kHasLosses | kHasLabels | kHasLinks | kHasTimes |
+                             kIsRollup | kHasPieces}) == 0;
 }
 
 bool RecordView::read_rows(uint64_t stack_limit, int64_t base_ns, std::vector<Row>& rows) const {

@@ -11,6 +11,7 @@
 
 #include "profile/dictionary.h"
 #include "profile/profile.h"
+#include "store/covered_time.h"
 #include "store/rocksdb/varint.h"
 #include "store/stack_tree.h"
 
@@ -38,9 +39,11 @@ struct RecordHeader {
   uint64_t profiles = 1;
   int64_t first_ns = 0;  // of roll-ups alone: a profile has its time in the key
   int64_t last_ns = 0;
-  int64_t duration_ns = 0;
+  int64_t duration_ns = 0;  // of a roll-up: of whole profiles
   int64_t period = 0;
   LossList losses;
+  PieceOrigin origin = 0;            // of a profile
+  std::vector<ProfilePiece> pieces;  // of a roll-up, in order, each once
 };
 
 // REQUIRES: rows are sorted by key, each key once, no value 0. `base_ns` is what times count from.
@@ -90,6 +93,7 @@ class RecordView {
   static constexpr uint8_t kHasLinks = 8;
   static constexpr uint8_t kHasTimes = 16;
   static constexpr uint8_t kIsRollup = 32;
+  static constexpr uint8_t kHasPieces = 64;
 
   static void put_header(std::string& out, const RecordHeader& header, uint8_t flags,
                          uint64_t scale);

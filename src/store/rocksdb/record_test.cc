@@ -54,6 +54,7 @@ TEST(RecordTest, ComesBackAsItWas) {
     header.duration_ns = static_cast<int64_t>(random());
     header.period = static_cast<int64_t>(random());
     if (i % 3 == 0) header.losses = {{"cut", 5}, {"ring full", UINT64_MAX}};
+    if (i % 4 == 0) header.origin = random() | 1;
     const auto base_ns = static_cast<int64_t>(random());
     const std::string bytes = encode_record(header, rows, base_ns);
     RecordView view;
@@ -61,6 +62,7 @@ TEST(RecordTest, ComesBackAsItWas) {
     EXPECT_EQ(view.header().duration_ns, header.duration_ns);
     EXPECT_EQ(view.header().period, header.period);
     EXPECT_EQ(view.header().losses, header.losses);
+    EXPECT_EQ(view.header().origin, header.origin);
     EXPECT_EQ(view.header().profiles, 1U);
     std::vector<std::tuple<RowKey, int64_t>> expected;
     expected.reserve(rows.size());
@@ -102,6 +104,37 @@ TEST(RecordTest, ARollUpHasItsOwnTimesAndCount) {
   std::map<StackNumber, int64_t> weights;
   EXPECT_TRUE(view.for_each_weight(4, [&](StackNumber s, int64_t v) { weights[s] = v; }));
   EXPECT_EQ(weights, (std::map<StackNumber, int64_t>{{1, 5}, {3, -7}}));
+}
+
+TEST(RecordTest, ARollUpKeepsWhichProfilesItHasPiecesOf) {
+  RecordHeader header;
+  header.is_rollup = true;
+  header.profiles = 5;
+  header.first_ns = 1'700'000'000'000'000'000;
+  header.duration_ns = 7;
+  header.pieces = {{2, INT64_MIN, INT64_MAX},
+                   {2, header.first_ns, 10},
+                   {2, header.first_ns + 10, 10},
+                   {3, INT64_MAX, 0}};
+  RecordView view;
+  const std::string bytes = encode_rollup(header, {0, 5});
+  ASSERT_TRUE(view.parse(bytes));
+  EXPECT_EQ(view.header().duration_ns, 7);
+  EXPECT_EQ(view.header().pieces, header.pieces);
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    RecordView cut;
+    const bool parsed = cut.parse(std::string_view(bytes).substr(0, size));
+    EXPECT_FALSE(parsed && cut.for_each_weight(2, [](StackNumber, int64_t) {})) << size;
+  }
+}
+
+TEST(RecordTest, PiecesAtEqualDistancesTakeFewBytes) {
+  RecordHeader header;
+  header.is_rollup = true;
+  header.first_ns = 1'700'000'000'000'000'000;
+  for (int64_t i = 0; i < 360; ++i)
+    header.pieces.push_back({2, header.first_ns + i * 10'000'000'000, 10'000'000'000});
+  EXPECT_LT(encode_rollup(header, {1}).size(), 360U * 7);
 }
 
 TEST(RecordTest, AStackThatIsNotThereIsDamage) {

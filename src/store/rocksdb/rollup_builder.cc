@@ -66,6 +66,7 @@ class RollupWriter {
     all_.clear();
     const Bucket first = bucket_of(bucket_start_ns(hour, kHourNs), kTenMinutesNs);
     for (size_t i = 0; i < parts_.size(); ++i) {
+      parts_[i].header.covered.add_up_within_service();
       VESTA_TRY(put(Level::kServiceTenMinutes, {service.first, service.second},
                     first + static_cast<Bucket>(i), parts_[i]));
       all_.header.add(parts_[i].header);

@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "base/hash.h"
 #include "store/rocksdb/rocksdb_engine.h"
 #include "store/rocksdb/rollup_planner.h"
 #include "store/rocksdb/rollup_state.h"
@@ -151,8 +152,17 @@ class RollupEqualsRaw : public testing::Test {
       if (random_() % 8 == 0) spec.samples.back().labels = {{"thread", "t"}};
     }
     if (random_() % 4 == 0) spec.losses = {{"ring full", random_() % 10}};
+    // Often a piece of a profile, the others of which start and end with it.
+    if (random_() % 2 == 0) {
+      const bool has_several_services = random_() % 3 == 0;
+      spec.piece_of = piece_origin(hash64(has_several_services ? "" : spec.labels["service_name"]),
+                                   has_several_services);
+      spec.time_ns -= spec.time_ns % kTenMinutesNs;
+      spec.duration_ns = 50 + spec.duration_ns % 2;
+    }
     const ProfileBatch batch = test::batch_of({spec});
-    for (const auto& engine : engines_) ASSERT_TRUE(engine->write("t", batch, {}));
+    for (const auto& engine : engines_)
+      ASSERT_TRUE(engine->write("t", batch, test::write_options_of({spec})));
   }
 
   int64_t time() {

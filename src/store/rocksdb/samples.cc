@@ -102,7 +102,7 @@ class SamplesQuery {
                            temporality_of(type.period_type)};
     profile.period = header.period;
     profile.time_ns = header.first_ns;
-    profile.duration_ns = header.duration_ns;
+    profile.duration_ns = header.covered.duration_ns();
     for (const auto& [reason, count] : header.losses)
       profile.add_loss(builder_.string(reason), count);
     return profile;

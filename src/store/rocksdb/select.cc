@@ -40,7 +40,7 @@ class SelectWorker {
     VESTA_TRY(make_room(sum, service));
     const bool instant = request_.type.temporality() == Temporality::kInstant;
     if (service.is_whole) {
-      for (const Piece& piece : service.pieces) VESTA_TRY(add_piece(service, piece, sum));
+      for (const Piece& piece : service.pieces) VESTA_TRY(add_counted(service, piece, sum));
       return add_to_group(service, service.series[0].labels, sum);
     }
     const Labels* group = nullptr;
@@ -55,7 +55,7 @@ class SelectWorker {
       }
       labels = std::move(next);
       group = &labels;
-      for (const Piece& piece : series.pieces) VESTA_TRY(add_piece(service, piece, sum));
+      for (const Piece& piece : series.pieces) VESTA_TRY(add_counted(service, piece, sum));
     }
     return group == nullptr ? Status() : add_to_group(service, *group, sum);
   }
@@ -68,6 +68,14 @@ class SelectWorker {
     VESTA_TRY(cost_.add(stacks * sizeof(int64_t)));
     sum.weights.resize(stacks);
     return {};
+  }
+
+  Status add_counted(const ScopeService& service, const Piece& piece, Accumulator& sum) {
+    const size_t before = sum.header.covered.byte_size();
+    VESTA_TRY(add_piece(service, piece, sum));
+    const size_t after = sum.header.covered.byte_size();
+    // Twice: they are added to a group as well.
+    return after > before ? cost_.add(2 * (after - before)) : Status();
   }
 
   Status add_piece(const ScopeService& service, const Piece& piece, Accumulator& sum) {
@@ -198,7 +206,7 @@ class SelectQuery {
       selection.period = group.header.period;
       selection.first_ns = group.header.first_ns;
       selection.last_ns = group.header.last_ns;
-      selection.duration_ns = group.header.duration_ns;
+      selection.covered = std::move(group.header.covered);
       for (const auto& [reason, count] : group.header.losses)
         selection.losses.push_back({reason, count});
       for (auto& [name, service] : group.services) {

@@ -27,6 +27,7 @@ rocksdb::Slice slice(std::string_view text) {
 // One sample type of one profile.
 struct Item {
   const Profile* profile = nullptr;
+  PieceOrigin origin = 0;
   size_t type_index = 0;
   ProfileType type;
   Labels labels;
@@ -67,13 +68,15 @@ void sort_by_stack(std::vector<uint64_t>& entries, std::vector<uint64_t>& scratc
   }
 }
 
-Result<std::vector<Item>> items_of(const ProfileBatch& batch) {
+Result<std::vector<Item>> items_of(const ProfileBatch& batch, const WriteOptions& options) {
   std::vector<Item> items;
   const Dictionary& d = batch.dictionary;
-  for (const Profile& profile : batch.profiles) {
+  for (size_t p = 0; p < batch.profiles.size(); ++p) {
+    const Profile& profile = batch.profiles[p];
     for (size_t i = 0; i < profile.sample_types.size(); ++i) {
       Item item;
       item.profile = &profile;
+      item.origin = options.origin_of(p);
       item.type_index = i;
       item.type = profile_type_of(d, profile, i);
       for (const std::string* part :
@@ -226,6 +229,7 @@ class BatchWriter {
     VESTA_TRY(collect_rows(*of_service.partition, profile, item.type_index));
     RecordHeader header;
     header.duration_ns = profile.duration_ns;
+    header.origin = item.origin;
     header.period = profile.period;
     std::map<std::string_view, uint64_t> losses;
     for (const Loss& loss : profile.losses)
@@ -410,7 +414,7 @@ class BatchWriter {
 
 Result<WriteReceipt> write(Store& store, std::string_view tenant, const ProfileBatch& batch,
                            const WriteOptions& options) {
-  VESTA_ASSIGN(std::vector<Item> items, items_of(batch));
+  VESTA_ASSIGN(std::vector<Item> items, items_of(batch, options));
   if (items.empty()) return WriteReceipt{};
   return BatchWriter(store, store.tenants.find_or_add(tenant), batch).run(items, options);
 }

@@ -12,6 +12,10 @@ T value_or_fail(Result<T> result) {
 
 }  // namespace
 
+WriteReceipt EngineSuite::write(const std::vector<ProfileSpec>& specs) {
+  return value_or_fail(engine().write(kTenant, batch_of(specs), write_options_of(specs)));
+}
+
 WriteReceipt EngineSuite::write(const ProfileBatch& batch, std::string_view tenant) {
   return value_or_fail(engine().write(tenant, batch, {}));
 }

@@ -54,7 +54,7 @@ class EngineSuite : public testing::TestWithParam<EngineFactory> {
   EngineUnderTest& under_test() { return *under_test_; }
 
   // Writes; the test fails when that does not work.
-  WriteReceipt write(const std::vector<ProfileSpec>& specs) { return write(batch_of(specs)); }
+  WriteReceipt write(const std::vector<ProfileSpec>& specs);
   WriteReceipt write(const ProfileBatch& batch, std::string_view tenant = kTenant);
 
   static SelectRequest request(std::string_view type = kCpuType, std::string_view selector = "{}",

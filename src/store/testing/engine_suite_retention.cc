@@ -183,7 +183,7 @@ TEST_P(EngineSuite, APolicyStaysInForceForLaterWrites) {
         engine().write(kTenant,
                        batch_of({of("web", now - 3 * kDayNs), of("ever", now - 3 * kDayNs),
                                  of("web", now - kHourNs)}),
-                       {.durable = true, .now_ns = now});
+                       {.durable = true, .now_ns = now, .piece_of = {}});
     ASSERT_TRUE(receipt);
     EXPECT_EQ(receipt->expired, 1U);
     EXPECT_EQ(receipt->profiles + receipt->duplicates, 2U);

@@ -36,8 +36,65 @@ TEST_P(EngineSuite, AddsProfilesUpStackByStack) {
     EXPECT_EQ(sum.period, 10'000'000);
     EXPECT_EQ(sum.first_ns, kStartNs);
     EXPECT_EQ(sum.last_ns, kStartNs + kDayNs);
-    EXPECT_EQ(sum.duration_ns, 30 * kSecondNs);
+    EXPECT_EQ(sum.covered.duration_ns(), 30 * kSecondNs);
     EXPECT_EQ(weights_of(select(R"({pod="b"})")), (Weights{{"web|main;work", 7}, {"web|main", 1}}));
+  });
+}
+
+// Labels of samples that became labels of series: several profiles are stored, one was taken.
+TEST_P(EngineSuite, PiecesOfOneProfileCoverItsTimeOnce) {
+  const auto piece = [](const char* pod, const char* path, int64_t time_ns, PieceOrigin origin) {
+    ProfileSpec spec = cpu(pod, time_ns, {{"main", 1}});
+    spec.labels["path"] = path;
+    spec.piece_of = origin;
+    return spec;
+  };
+  constexpr PieceOrigin kPodA = piece_origin(10, false);
+  constexpr PieceOrigin kPodB = piece_origin(20, false);
+  const int64_t later = kStartNs + 10 * kSecondNs;
+  write({piece("a", "/x", kStartNs, kPodA), piece("a", "/y", kStartNs, kPodA),
+         piece("a", "", kStartNs, kPodA)});
+  write({piece("a", "/x", later, kPodA), piece("a", "/z", later, kPodA)});
+  write({piece("b", "/x", kStartNs, kPodB), piece("b", "/y", kStartNs, kPodB)});
+  write({cpu("c", kStartNs, {{"main", 1}})});
+  write({piece("a", "/x", kStartNs + kDayNs, kPodA), piece("a", "/y", kStartNs + kDayNs, kPodA)});
+  whenever([&] {
+    const auto seconds = [&](std::string_view selector) {
+      return select(selector).covered.duration_ns() / kSecondNs;
+    };
+    EXPECT_EQ(select().profiles, 10U);
+    EXPECT_EQ(seconds("{}"), 50);
+    EXPECT_EQ(seconds(R"({pod="a"})"), 30);
+    EXPECT_EQ(seconds(R"({pod="b"})"), 10);
+    EXPECT_EQ(seconds(R"({path="/x"})"), 40);
+    EXPECT_EQ(seconds(R"({path=~"/y|/z"})"), 40) << "of a twice and later, of b";
+    EXPECT_EQ(seconds(R"({path=~"/z|/y", pod="a"})"), 30);
+    SelectRequest by_path = request();
+    by_path.group_by = {"path"};
+    std::map<std::string, int64_t> groups;
+    for (const Selection& group : select_all(by_path))
+      groups[std::string(label_value(group.group, "path"))] =
+          group.covered.duration_ns() / kSecondNs;
+    EXPECT_EQ(groups,
+              (std::map<std::string, int64_t>{{"", 20}, {"/x", 40}, {"/y", 30}, {"/z", 10}}));
+  });
+}
+
+TEST_P(EngineSuite, PiecesInSeveralServicesCoverTheTimeOfTheirProfileOnce) {
+  constexpr PieceOrigin kHost = piece_origin(10, true);
+  for (const int64_t time_ns : {kStartNs, kStartNs + kHourNs}) {
+    write({{.labels = {{"service_name", "web"}},
+            .time_ns = time_ns,
+            .samples = {{"main", 1}},
+            .piece_of = kHost},
+           {.labels = {{"service_name", "db"}},
+            .time_ns = time_ns,
+            .samples = {{"main", 1}},
+            .piece_of = kHost}});
+  }
+  whenever([&] {
+    EXPECT_EQ(select().covered.duration_ns(), 20 * kSecondNs);
+    EXPECT_EQ(select(R"({service_name="db"})").covered.duration_ns(), 20 * kSecondNs);
   });
 }
 

@@ -266,7 +266,7 @@ TEST_P(EngineSuite, AQueryOverItsBudgetIsRefused) {
 
 TEST_P(EngineSuite, AWriteNeedNotWaitForTheDisk) {
   const auto written = engine().write(kTenant, batch_of({web(kStartNs, {{"m", 1}})}),
-                                      {.durable = false, .now_ns = 0});
+                                      {.durable = false, .now_ns = 0, .piece_of = {}});
   ASSERT_TRUE(written);
   EXPECT_EQ(select().total, 1) << "seen at once";
   ASSERT_TRUE(engine().flush());

@@ -140,7 +140,9 @@ std::string ModelComparison::change(const Operation& op) {
   switch (op.kind) {
     case OperationKind::kWrite: {
       const ProfileBatch batch = batch_of(op.profiles);
-      const WriteOptions options{op.durable, op.now_ns};
+      WriteOptions options = write_options_of(op.profiles);
+      options.durable = op.durable;
+      options.now_ns = op.now_ns;
       const auto actual = engine.write(op.tenant, batch, options);
       const auto expected = model_->write(op.tenant, batch, options);
       if (!actual) return error_line(actual.error()).front();

@@ -6,6 +6,8 @@
 #include <array>
 #include <random>
 
+#include "base/hash.h"
+
 namespace vesta::test {
 namespace {
 
@@ -90,6 +92,13 @@ ProfileSpec random_profile(Random& random) {
   if (random.one_in(4)) spec.labels["zone"] = random.one_in(2) ? "eu" : "us";
   spec.time_ns = random.time();
   spec.duration_ns = random.in(3) * 5 * kSecondNs;
+  if (random.one_in(2)) {
+    const bool has_several_services = random.one_in(3);
+    spec.piece_of =
+        piece_origin(hash64(has_several_services ? std::string() : spec.labels["service_name"]),
+                     has_several_services);
+    if (spec.labels["service_name"].empty()) spec.labels.erase("service_name");
+  }
   spec.period = random.in(3) * 100;
   if (random.one_in(6)) spec.losses[random.one_in(2) ? "ring full" : "truncated"] = 1;
   const bool plain = random.one_in(2);
@@ -230,6 +239,7 @@ std::string describe(const Operation& op) {
         text += fmt::format("\n      {} {} at {} for {}:", spec.type,
                             text_of(Labels(spec.labels.begin(), spec.labels.end())),
                             spec.time_ns - kStartNs, spec.duration_ns);
+        if (spec.piece_of != 0) text += fmt::format(" piece of {}", spec.piece_of);
         for (const SampleSpec& sample : spec.samples) {
           text += fmt::format(" {}={}", sample.stack, sample.value);
           if (!sample.labels.empty()) text += fmt::format("{}", sample.labels);

@@ -139,6 +139,12 @@ ProfileBatch batch_of(const std::vector<ProfileSpec>& specs) {
   return batch;
 }
 
+WriteOptions write_options_of(const std::vector<ProfileSpec>& specs) {
+  WriteOptions options;
+  for (const ProfileSpec& spec : specs) options.piece_of.push_back(spec.piece_of);
+  return options;
+}
+
 ProfileType type_of(std::string_view id) {
   auto type = ProfileType::parse(id);
   if (!type) throw std::invalid_argument(type.error().message);
@@ -192,7 +198,8 @@ std::string header_of(const Selection& selection) {
       "type {} group {} services {} total {} profiles {} period {} first {} last {} duration {} "
       "losses {}",
       selection.type.id(), text_of(selection.group), services, selection.total, selection.profiles,
-      selection.period, selection.first_ns, selection.last_ns, selection.duration_ns, losses);
+      selection.period, selection.first_ns, selection.last_ns, selection.covered.duration_ns(),
+      losses);
 }
 
 std::string text_of(const TotalsSeries& series) {

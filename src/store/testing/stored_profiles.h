@@ -40,10 +40,13 @@ struct ProfileSpec {
   int64_t period = 10'000'000;
   std::vector<SampleSpec> samples = {};
   std::map<std::string, uint64_t> losses = {};
+  PieceOrigin piece_of = 0;
 };
 
 // One profile for each, all with the same dictionary.
 ProfileBatch batch_of(const std::vector<ProfileSpec>& specs);
+// What they are pieces of.
+WriteOptions write_options_of(const std::vector<ProfileSpec>& specs);
 
 // REQUIRES: the id is one
 ProfileType type_of(std::string_view id);

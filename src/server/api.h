@@ -35,6 +35,9 @@ struct Caller {
   Fields headers;
   // Nobody waits for the answer afterwards.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  // Whether the client has closed the connection, for work that is long enough to be stopped. Any
+  // thread may ask, every few milliseconds. Null: it is not known.
+  std::function<bool()> is_gone;
 
   // The first of that name; empty when there is none.
   std::string_view header(std::string_view name) const;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <fstream>
 #include <mutex>
 #include <thread>
@@ -460,6 +461,27 @@ TEST_F(HttpServerTest, HandlersDoNotHoldUpOthers) {
   EXPECT_EQ(second.read_reply()->body, "passed");
 }
 
+TEST_F(HttpServerTest, HandlersCanAskWhetherTheClientIsGone) {
+  std::atomic<bool> gone_at_first{true};
+  std::atomic<bool> gone_at_last{false};
+  add("GET", "/long", Scope::kRead, [&](const HttpRequest&, const Caller& caller) {
+    gone_at_first = caller.is_gone();
+    gate_.wait();
+    gone_at_last = eventually([&] { return caller.is_gone(); });
+    return text_response("for nobody");
+  });
+  start();
+  {
+    HttpClient client = connect();
+    client.send("GET /long HTTP/1.1\r\nHost: x\r\n\r\n");
+    gate_.wait_for_visitors(1);
+  }
+  gate_.open();
+  EXPECT_TRUE(eventually([&] { return gone_at_last.load(); }));
+  EXPECT_FALSE(gone_at_first);
+  EXPECT_EQ(connect().get("/hello")->status, 200);
+}
+
 TEST_F(HttpServerTest, RefusesConnectionsOverTheCapPolitely) {
   options_.limits.max_connections = 3;
   options_.limits.header_timeout = milliseconds(60'000);
@@ -578,6 +600,23 @@ TEST_F(HttpsServerTest, SpeaksTls) {
   plain.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_TRUE(plain.closed_within(milliseconds(5000)));
   EXPECT_TRUE(eventually([&] { return server_->stats().handshake_failures == 1; }));
+}
+
+TEST_F(HttpsServerTest, HandlersCanAskWhetherTheClientIsGone) {
+  std::atomic<bool> gone{false};
+  add("GET", "/long", Scope::kRead, [&](const HttpRequest&, const Caller& caller) {
+    gate_.wait();
+    gone = eventually([&] { return caller.is_gone(); });
+    return text_response("for nobody");
+  });
+  start();
+  {
+    HttpClient client(port(), with_ca());
+    client.send("GET /long HTTP/1.1\r\nHost: x\r\n\r\n");
+    gate_.wait_for_visitors(1);
+  }
+  gate_.open();
+  EXPECT_TRUE(eventually([&] { return gone.load(); }));
 }
 
 TEST_F(HttpsServerTest, UsesARenewedCertificateWithoutARestart) {

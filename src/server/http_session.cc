@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "server/http_text.h"
+#include "server/peer_watch.h"
 #include "server/request_id.h"
 
 namespace vesta::server {
@@ -167,6 +168,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   void close() override {
     if (phase_ == Phase::kClosed) return;
     phase_ = Phase::kClosed;
+    forget_watch();
     error_code ignored;
     lowest().socket().close(ignored);
     lowest().cancel();
@@ -175,6 +177,11 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
 
  private:
   enum class Phase { kIdle, kHead, kBody, kHandling, kWriting, kLinger, kClosed };
+
+  void forget_watch() {
+    if (watch_ != nullptr) watch_->forget();
+    watch_.reset();
+  }
 
   PlainStream& lowest() { return beast::get_lowest_layer(stream_); }
 
@@ -330,6 +337,8 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     body.bytes = {};
     lease_ = std::move(body.lease);
     const Scope scope = admission_->endpoint->scope();
+    watch_ = std::make_shared<PeerWatch>(lowest().socket().native_handle());
+    admission_->caller.is_gone = [watch = watch_] { return watch->is_gone(); };
     const bool queued = environment_.pool.post(scope, [self = this->shared_from_this()]() mutable {
       HttpResponse response =
           self->environment_.dispatcher.run(*self->admission_, self->request_, self->lease_);
@@ -348,6 +357,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
 
   void respond(HttpResponse response, std::string_view rejected) {
     phase_ = Phase::kWriting;
+    forget_watch();
     if (request_id_.empty()) request_id_ = new_request_id();
     if (!rejected.empty()) add_security_headers(response);
     if (environment_.stopping) keep_ = false;
@@ -484,6 +494,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   MemoryBudget::Lease lease_;
   std::string_view refused_route_;
   Caller refused_caller_;
+  std::shared_ptr<PeerWatch> watch_;  // while phase_ is kHandling
 };
 
 }  // namespace

@@ -94,7 +94,7 @@ FileShelf::Entries::iterator FileShelf::find_locked(std::string_view tenant, std
 }
 
 Result<FileShelf::File> FileShelf::open(std::string_view tenant, std::string_view name,
-                                        std::string_view bytes) {
+                                        std::string_view bytes, const std::function<bool()>& stop) {
   const FileShelfLimits& limits = options_.limits;
   if (limits.memory == 0 || limits.tenant_memory == 0 || limits.count == 0) {
     return Error{ErrorCode::kUnsupported, "this server opens no files",
@@ -110,8 +110,9 @@ Result<FileShelf::File> FileShelf::open(std::string_view tenant, std::string_vie
     return Error{ErrorCode::kTooMany, "other files are being read at the moment",
                  "try again in a moment"};
   }
-  VESTA_ASSIGN(File file, open_file({tenant, shown, bytes, of_tenant,
-                                     std::min(limits.memory, limits.tenant_memory), now_ns()}));
+  VESTA_ASSIGN(File file,
+               open_file({tenant, shown, bytes, of_tenant,
+                          std::min(limits.memory, limits.tenant_memory), now_ns(), stop}));
   Entries dropped;
   const std::lock_guard lock(mutex_);
   expire_locked(now_ns(), dropped);

@@ -30,8 +30,9 @@ class FileShelf {
 
   using File = std::shared_ptr<const OpenedFile>;
   // Files of the same name and content are one. kTooMany while others are being read, otherwise as
-  // open_file().
-  Result<File> open(std::string_view tenant, std::string_view name, std::string_view bytes);
+  // open_file(), which `stop` is for.
+  Result<File> open(std::string_view tenant, std::string_view name, std::string_view bytes,
+                    const std::function<bool()>& stop = {});
   // A use. kNotFound with the hint to open it again.
   Result<File> find(std::string_view tenant, std::string_view id);
   // Those used last first; no use.

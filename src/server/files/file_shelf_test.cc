@@ -111,6 +111,58 @@ TEST_F(FileShelfTest, KeepsNegativeValuesOfADifference) {
   EXPECT_EQ(selections->at(0).losses[0].count, 1U);
 }
 
+// Samples of five threads with seven values of a label that becomes one of series.
+std::string tagged_file(int rows, int64_t duration_ns) {
+  std::vector<std::string> stacks;
+  std::vector<std::string> paths;
+  std::vector<std::string> threads;
+  for (int i = 0; i < rows; ++i) {
+    stacks.push_back(fmt::format("main;f{};g{}", i % 300, i));
+    paths.push_back(fmt::format("/{}", i % 7));
+    threads.push_back(fmt::format("t{}", i % 5));
+  }
+  std::vector<test::FoldedStack> samples;
+  for (size_t i = 0; i < stacks.size(); ++i)
+    samples.push_back({stacks[i], 1, {{"path", paths[i]}, {"thread", threads[i]}}});
+  ProfileBatch batch = test::batch_from(samples);
+  batch.profiles[0].time_ns = kNow - kMinute;
+  batch.profiles[0].duration_ns = duration_ns;
+  return write_pprof(batch);
+}
+
+TEST_F(FileShelfTest, LabelsOfSamplesDoNotMultiplyTheDuration) {
+  const auto file = open("tagged.pb.gz", tagged_file(100, 3'980'000'000));
+  ASSERT_EQ(file->types.size(), 1U);
+  EXPECT_EQ(file->types[0].total, 100);
+  EXPECT_EQ(file->types[0].samples, 100U);
+  EXPECT_EQ(file->labels, (Names{"path", "service_name", "thread"}));
+  EXPECT_EQ(file->range.start_ns, kNow - kMinute);
+  EXPECT_EQ(file->range.end_ns, kNow - kMinute + 3'980'000'000);
+  SelectRequest request;
+  request.type = file->types[0].type;
+  request.range = kAllTime;
+  const auto selections = file->engine->select("t", request);
+  ASSERT_TRUE(selections.ok());
+  EXPECT_EQ(selections->front().profiles, 7U);
+  EXPECT_EQ(selections->front().covered.duration_ns(), 3'980'000'000);
+}
+
+TEST_F(FileShelfTest, StopsReadingWhenNobodyWaits) {
+  const std::string bytes = tagged_file(50'000, kMinute);
+  uint64_t all = 0;
+  ASSERT_TRUE(shelf().open("t", "whole", bytes, [&] { return ++all == 0; }).ok());
+  EXPECT_GT(all, 10U) << "asked while rows are read, not only between steps";
+  for (const uint64_t after : {uint64_t{1}, all / 2, all}) {
+    uint64_t asked = 0;
+    const auto file = shelf().open("t", "stopped", bytes, [&] { return ++asked >= after; });
+    ASSERT_FALSE(file.ok());
+    EXPECT_EQ(file.error().code, ErrorCode::kUnavailable);
+    EXPECT_EQ(asked, after) << "nothing is done after the first yes";
+  }
+  EXPECT_EQ(names(), Names{"whole"});
+  EXPECT_TRUE(shelf().open("t", "stopped", bytes).ok()) << "the turn was given back";
+}
+
 TEST_F(FileShelfTest, TheSameFileIsTheSame) {
   const auto first = open("a");
   EXPECT_EQ(open("a"), first);

@@ -15,11 +15,11 @@
 namespace vesta::server {
 namespace {
 
-// What the engine in memory takes for a series with a profile, for a sample, and for a label of
-// one.
+// What the engine in memory takes for a series with a profile, for a sample with its stack, and for
+// a label of a set that samples have.
 constexpr uint64_t kProfileBytes = 4096;
 constexpr uint64_t kSampleBytes = 128;
-constexpr uint64_t kLabelBytes = 144;
+constexpr uint64_t kLabelBytes = 256;
 // More than any program counts; looking through them takes time that grows with their square.
 constexpr size_t kMaxTypes = 256;
 
@@ -42,13 +42,11 @@ ReadOptions read_options(const Ingest& ingest, std::string_view tenant, bool kee
 uint64_t stored_bytes_of(const ProfileBatch& batch) {
   uint64_t bytes = 0;
   for (const Profile& profile : batch.profiles) {
-    uint64_t of_type = kProfileBytes;
-    for (size_t row = 0; row < profile.samples.size(); ++row) {
-      const auto labels = batch.dictionary.label_sets[profile.samples.label_set(row)];
-      of_type += kSampleBytes + labels.size() * kLabelBytes;
-    }
+    const uint64_t of_type = kProfileBytes + profile.samples.size() * kSampleBytes;
     bytes += of_type * profile.sample_types.size();
   }
+  const auto& sets = batch.dictionary.label_sets;
+  for (size_t i = 1; i < sets.size(); ++i) bytes += sets[LabelSetId(i)].size() * kLabelBytes;
   return bytes;
 }
 
@@ -59,77 +57,30 @@ std::pair<std::string, std::string> default_type_of(const ProfileBatch& batch) {
   return {type->type, type->unit};
 }
 
-// Looks through what was stored of one type.
-class TypeSurvey {
- public:
-  TypeSurvey(OpenedFile& file, std::string_view tenant) : file_(file), tenant_(tenant) {}
-
-  Status look_at(const ProfileType& type) {
-    SamplesRequest request;
-    request.select.type = type;
-    request.select.range = kAllTime;
-    request.select.budget.bytes = UINT64_MAX;
-    request.keep_times = true;
-    FileType found;
-    found.type = type;
-    VESTA_ASSIGN(const auto selections, file_.engine->select(tenant_, request.select));
-    if (!selections.empty()) found.total = selections.front().total;
-    VESTA_ASSIGN(const ProfileBatch batch, file_.engine->samples(tenant_, request));
-    for (const Profile& profile : batch.profiles) {
-      found.samples += profile.samples.size();
-      for (size_t row = 0; row < profile.samples.size(); ++row) {
-        if (const int64_t time_ns = profile.samples.time_ns(row); time_ns != 0) include(time_ns);
-      }
-    }
-    for (size_t i = 1; i < batch.dictionary.label_sets.size(); ++i) {
-      for (const Label& label : batch.dictionary.label_sets[LabelSetId(i)])
-        labels_.emplace(batch.dictionary.string(label.key));
-    }
-    PointsRequest points;
-    points.type = type;
-    points.range = kAllTime;
-    points.budget.bytes = UINT64_MAX;
-    VESTA_ASSIGN(const auto profiles, file_.engine->points(tenant_, points));
-    for (const ProfilePoint& point : profiles) {
-      include(point.time_ns);
-      // The end itself is outside, but a profile is there even when it took no time.
-      if (point.duration_ns > 0) include(saturating_add(point.time_ns, point.duration_ns - 1));
-    }
-    file_.types.push_back(std::move(found));
-    return {};
-  }
-
-  void finish() {
-    file_.range = {first_ns_, saturating_add(last_ns_, 1)};
-    file_.labels.assign(labels_.begin(), labels_.end());
-  }
-
- private:
-  void include(int64_t time_ns) {
-    first_ns_ = std::min(first_ns_, time_ns);
-    last_ns_ = std::max(last_ns_, time_ns);
-  }
-
-  OpenedFile& file_;
-  std::string_view tenant_;
-  int64_t first_ns_ = INT64_MAX;
-  int64_t last_ns_ = INT64_MIN;
-  std::set<std::string> labels_;
-};
-
-Status survey(OpenedFile& file, std::string_view tenant,
+// Says what was stored, type by type.
+Status survey(OpenedFile& file, MemoryEngine& engine, std::string_view tenant,
               const std::pair<std::string, std::string>& default_type) {
-  VESTA_ASSIGN(const auto types, stored_types(*file.engine, tenant, {}, kAllTime));
-  if (types.size() > kMaxTypes) {
-    return Error{
-        ErrorCode::kLimit,
-        fmt::format("the file holds {} profile types, {} are allowed", types.size(), kMaxTypes),
-        "take it apart with vesta convert"};
+  MemoryContents contents = engine.contents(tenant);
+  if (contents.samples.size() > kMaxTypes) {
+    return Error{ErrorCode::kLimit,
+                 fmt::format("the file holds {} profile types, {} are allowed",
+                             contents.samples.size(), kMaxTypes),
+                 "take it apart with vesta convert"};
   }
-  TypeSurvey survey(file, tenant);
-  for (const ProfileType& type : types) VESTA_TRY(survey.look_at(type));
-  survey.finish();
-  for (FileType& type : file.types) type.word = selector_word(types, type.type);
+  file.range = contents.range;
+  file.labels = std::move(contents.labels);
+  std::vector<ProfileType> types;
+  for (const auto& [type, samples] : contents.samples) types.push_back(type);
+  std::ranges::sort(types, {}, &ProfileType::id);
+  for (const ProfileType& type : types) {
+    SelectRequest request;
+    request.type = type;
+    request.range = kAllTime;
+    request.budget.bytes = UINT64_MAX;
+    VESTA_ASSIGN(const auto selections, engine.select(tenant, request));
+    const int64_t total = selections.empty() ? 0 : selections.front().total;
+    file.types.push_back({type, selector_word(types, type), total, contents.samples.at(type)});
+  }
   std::stable_partition(file.types.begin(), file.types.end(), [&](const FileType& type) {
     return type.type.sample_type == default_type.first &&
            type.type.sample_unit == default_type.second;
@@ -143,6 +94,11 @@ Status check_memory(const OpenedFile& file, const FileSource& source) {
                fmt::format("the file would take about {} bytes of memory, {} are allowed",
                            file.bytes, source.max_memory),
                "raise server.files.tenant_memory, or look at it with the vesta command line"};
+}
+
+Status check_stop(const FileSource& source) {
+  if (!source.stop || !source.stop()) return {};
+  return Error{ErrorCode::kUnavailable, "opening the file was cancelled", ""};
 }
 
 Result<FileContent> read_content(const FileSource& source, const Ingest& ingest) {
@@ -162,13 +118,16 @@ std::string file_id(std::string_view name, std::string_view bytes) {
 
 Result<std::shared_ptr<const OpenedFile>> open_file(const FileSource& source) {
   auto file = std::make_shared<OpenedFile>();
-  file->engine = make_memory_engine();
+  auto in_memory = make_memory_engine(source.stop);
+  MemoryEngine& engine = *in_memory;
+  file->engine = std::move(in_memory);
   IngestOptions options;
   options.limits = without_bounds_of_stores(source.limits);
   options.keep_negative = true;  // a difference is shown as it is
   options.now_ns = [now_ns = source.now_ns] { return now_ns; };
   Ingest ingest(*file->engine, std::move(options));
   VESTA_ASSIGN(FileContent content, read_content(source, ingest));
+  VESTA_TRY(check_stop(source));
   file->bytes = stored_bytes_of(content.batch);
   VESTA_TRY(check_memory(*file, source));
   file->id = file_id(source.name, source.bytes);
@@ -187,7 +146,8 @@ Result<std::shared_ptr<const OpenedFile>> open_file(const FileSource& source) {
   }
   file->bytes = std::max(file->bytes, file->engine->stats().memory_bytes);
   VESTA_TRY(check_memory(*file, source));
-  VESTA_TRY(survey(*file, source.tenant, default_type));
+  VESTA_TRY(check_stop(source));
+  VESTA_TRY(survey(*file, engine, source.tenant, default_type));
   return std::shared_ptr<const OpenedFile>(std::move(file));
 }
 

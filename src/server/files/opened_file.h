@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -39,6 +40,8 @@ struct FileSource {
   const TenantLimits& limits;
   uint64_t max_memory = 0;  // kLimit beyond
   int64_t now_ns = 0;       // where the file does not say when it was taken
+  // Asked from time to time, also once the file is open; true ends the work with kUnavailable.
+  std::function<bool()> stop = {};
 };
 
 std::string file_id(std::string_view name, std::string_view bytes);

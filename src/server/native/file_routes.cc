@@ -27,8 +27,8 @@ void write_file(JsonWriter& json, const OpenedFile& file) {
 
 Result<HttpResponse> open(const ApiCall& call) {
   VESTA_ASSIGN(FileShelf* const shelf, shelf_of(call));
-  VESTA_ASSIGN(const FileShelf::File file,
-               shelf->open(call.caller.tenant, call.parameter("name"), call.request.body));
+  VESTA_ASSIGN(const FileShelf::File file, shelf->open(call.caller.tenant, call.parameter("name"),
+                                                       call.request.body, call.caller.is_gone));
   JsonWriter json;
   write_file(json, *file);
   return json_response(json.take());

@@ -113,6 +113,10 @@ export async function call(path: string, parameters: URLSearchParams, options: C
   } finally {
     inFlight.value--;
   }
+  return checked(response);
+}
+
+async function checked(response: Response): Promise<Response> {
   if (!response.ok) {
     const error = await errorOf(response);
     online.value = error.kind !== 'gone';
@@ -121,6 +125,48 @@ export async function call(path: string, parameters: URLSearchParams, options: C
   }
   online.value = true;
   return response;
+}
+
+export interface Upload {
+  signal?: AbortSignal; // closes the connection, by which the server knows that nobody waits any more
+  onSent?(bytes: number): void;
+}
+
+// A body that people wait for: fetch does not tell how much of it was sent.
+export async function upload(
+  path: string,
+  parameters: URLSearchParams,
+  body: Blob,
+  options: Upload,
+): Promise<Response> {
+  inFlight.value++;
+  try {
+    return await checked(await send(apiAddress(path, parameters), body, options));
+  } finally {
+    inFlight.value--;
+  }
+}
+
+function send(address: string, body: Blob, { signal, onSent }: Upload): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const stopped = () => new DOMException('stopped by the user', 'AbortError');
+    if (signal?.aborted) return reject(stopped());
+    const request = new XMLHttpRequest();
+    const stop = () => request.abort();
+    request.upload.onprogress = (event) => onSent?.(event.loaded);
+    request.upload.onload = () => onSent?.(body.size);
+    request.onload = () => resolve(new Response(request.responseText, { status: request.status }));
+    request.onerror = () => {
+      online.value = false;
+      reject(gone());
+    };
+    request.onabort = () => reject(stopped());
+    request.onloadend = () => signal?.removeEventListener('abort', stop);
+    signal?.addEventListener('abort', stop);
+    request.open('POST', address);
+    if (token.value) request.setRequestHeader('Authorization', `Bearer ${token.value}`);
+    request.send(body);
+  });
 }
 
 export async function askJson<T>(path: string, parameters: URLSearchParams, signal?: AbortSignal): Promise<T> {

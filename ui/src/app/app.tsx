@@ -13,10 +13,11 @@ import { labelValue } from '../state/selector';
 import type { View } from '../state/state';
 import { go, linkTo, state } from '../state/store';
 import { visibleText } from '../text/safe';
-import { busy, dragging } from '../views/files/drop';
+import { dragging, opening } from '../views/files/drop';
+import { OpeningProgress } from '../views/files/opening';
 import { useCommands } from './commands';
 import { DialogHost } from './dialog_host';
-import { showDialog } from './dialogs';
+import { openDialog, showDialog } from './dialogs';
 import { mark } from './marks';
 import { loadServerConfig } from './server_config';
 import { ShareButton } from './share';
@@ -163,10 +164,21 @@ function Banner() {
 }
 
 function DropHint() {
-  if (!dragging.value && !busy.value) return null;
+  if (opening.value) {
+    // The dialog of files shows the same.
+    if (openDialog.value === 'files') return null;
+    return (
+      <div class="shell-drop shell-opening">
+        <div>
+          <OpeningProgress />
+        </div>
+      </div>
+    );
+  }
+  if (!dragging.value) return null;
   return (
     <div class="shell-drop" role="status">
-      <div>{busy.value ? 'Reading …' : 'Drop a profile to look at it, or two to compare them'}</div>
+      <div>Drop a profile to look at it, or two to compare them</div>
     </div>
   );
 }

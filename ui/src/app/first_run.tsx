@@ -1,4 +1,5 @@
 // The first page of an empty store: how data gets here. Addresses are those of this server, ready to be copied.
+import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { refreshNow } from '../api/refresh';
 import { copyText } from '../parts/clipboard';
@@ -9,7 +10,7 @@ import './first_run.css';
 
 const lookEvery = 5000;
 
-export function FirstRun() {
+export function FirstRun({ notes }: { notes?: ComponentChildren }) {
   useEffect(() => {
     const timer = setInterval(() => {
       loadServerConfig();
@@ -23,6 +24,7 @@ export function FirstRun() {
       <p class="muted" role="status">
         Send profiles in any of these ways. This page shows them as soon as the first one is here.
       </p>
+      {notes}
       <div class="first-run-cards">
         {snippets(location.origin, location.hostname).map((snippet) => (
           <section key={snippet.title} class="first-run-card">

@@ -6,8 +6,9 @@ import { Dialog } from '../../parts/dialog';
 import { Waiting } from '../../parts/notice';
 import { formatCount } from '../../text/format';
 import { visibleText } from '../../text/safe';
-import { busy, failures, take } from './drop';
+import { failures, opening, take } from './drop';
 import { accepted, compareFiles, forgetFile, listFiles, lookAt, type OpenedFile } from './files';
+import { OpeningProgress } from './opening';
 import './files.css';
 
 export default function FileDialog({ onClose }: { onClose(): void }) {
@@ -28,10 +29,16 @@ export default function FileDialog({ onClose }: { onClose(): void }) {
           aria-label="Files"
           onChange={(event) => take([...(event.currentTarget.files ?? [])])}
         />
-        <button type="button" class="primary" disabled={busy.value} onClick={() => input.current!.click()}>
-          {busy.value ? 'Reading …' : 'Choose files'}
-        </button>
-        <span class="muted">or drop them anywhere on the page</span>
+        {opening.value ? (
+          <OpeningProgress />
+        ) : (
+          <>
+            <button type="button" class="primary" onClick={() => input.current!.click()}>
+              Choose files
+            </button>
+            <span class="muted">or drop them anywhere on the page</span>
+          </>
+        )}
       </div>
       <p class="muted files-accepted">Read: {accepted}.</p>
       {failures.value.length > 0 && (
@@ -39,6 +46,7 @@ export default function FileDialog({ onClose }: { onClose(): void }) {
           {failures.value.map((failure) => (
             <p key={failure.name}>
               <strong>{failure.name}</strong>: {failure.message}
+              {failure.hint && <span class="files-hint">{failure.hint}</span>}
             </p>
           ))}
         </div>

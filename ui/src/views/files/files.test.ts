@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { commonType, type FileType, firstType, orderPair } from './files';
+import { ApiError } from '../../api/client';
+import { commonType, type FileType, failureOf, firstType, orderPair } from './files';
 
 const type = (name: string, samples: number): FileType => ({
   profile_type: `x:${name}:count::`,
@@ -15,6 +16,20 @@ describe('an opened file', () => {
     expect(firstType({ types: [type('alloc', 90), type('cpu', 5)] })).toBe('cpu{}');
     expect(firstType({ types: [type('alloc', 1), type('inuse', 5)] })).toBe('inuse{}');
     expect(firstType({ types: [] })).toBe('{}');
+  });
+});
+
+describe('a file that could not be opened', () => {
+  it('shows what the server said and its hint as they are', () => {
+    const error = new ApiError('bad', 'perf.data is not a format that is read', 'run perf script and open its output');
+    expect(failureOf('perf.data', error)).toEqual({
+      name: 'perf.data',
+      message: 'perf.data is not a format that is read',
+      hint: 'run perf script and open its output',
+    });
+  });
+  it('keeps marks of direction out of the page', () => {
+    expect(failureOf('a\u202Eb', new Error('no\u202E')).name).not.toContain('\u202E');
   });
 });
 

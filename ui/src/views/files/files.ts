@@ -1,5 +1,5 @@
 // Files that people open: sent to the server, which keeps them in memory, and looked at like everything else.
-import { ApiError, askJson, call } from '../../api/client';
+import { ApiError, askJson, call, upload } from '../../api/client';
 import { serverConfig } from '../../app/server_config';
 import { toast } from '../../parts/toast';
 import type { Source, State } from '../../state/state';
@@ -79,31 +79,45 @@ export function compareFiles(before: OpenedFile, after: OpenedFile) {
   go({ ...nothingSet, view: 'diff', source: sourceOf(after, query), baseline: sourceOf(before, query) });
 }
 
-async function send(file: File): Promise<OpenedFile> {
+async function send(file: File, watch: Watch): Promise<OpenedFile> {
   const most = serverConfig.value.limits?.file_bytes ?? 0;
   if (most > 0 && file.size > most) {
     const [size, limit] = [file.size, most].map((bytes) => formatValue(bytes, 'bytes'));
     throw new ApiError('limit', `the file has ${size}, more than the ${limit} that this server reads`);
   }
-  const response = await call('files', new URLSearchParams({ name: file.name }), { method: 'POST', body: file });
+  const response = await upload('files', new URLSearchParams({ name: file.name }), file, {
+    signal: watch.signal,
+    onSent: (bytes) => watch.onSent(file, bytes),
+  });
   return response.json();
 }
 
 export interface OpenFailure {
   name: string;
   message: string;
+  hint: string;
+}
+export function failureOf(name: string, error: unknown): OpenFailure {
+  const [message, hint] = error instanceof ApiError ? [error.message, error.hint] : [String(error), ''];
+  return { name: visibleText(name), message: visibleText(message), hint: visibleText(hint) };
 }
 
-// One file is looked at, two are compared; more are opened and listed.
-export async function openFiles(files: readonly File[]): Promise<OpenFailure[]> {
+export interface Watch {
+  signal?: AbortSignal;
+  onSent(file: File, bytes: number): void;
+}
+
+// One file is looked at, two are compared; more are opened and listed. Rejects when the signal stops it.
+export async function openFiles(files: readonly File[], watch: Watch): Promise<OpenFailure[]> {
   const failures: OpenFailure[] = [];
   const opened: { file: File; answer: OpenedFile }[] = [];
   for (const file of files) {
     try {
-      opened.push({ file, answer: await send(file) });
+      watch.onSent(file, 0);
+      opened.push({ file, answer: await send(file, watch) });
     } catch (error) {
-      const text = error instanceof ApiError ? [error.message, error.hint].filter(Boolean).join('; ') : String(error);
-      failures.push({ name: visibleText(file.name), message: text });
+      if (watch.signal?.aborted) throw error;
+      failures.push(failureOf(file.name, error));
     }
   }
   if (opened.length === 2) {

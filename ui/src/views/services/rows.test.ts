@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changeOf, filterRows, fleetOf, nextSort, type ServiceRow, sortRows, typesOf } from './rows';
+import { changeOf, filterRows, fleetOf, nextSort, type ServiceRow, sortRows, typesOf, waitingBaselines } from './rows';
 
 function row(service_name: string, name: string, rate: number, previous: number | null = rate): ServiceRow {
   return {
@@ -57,5 +57,25 @@ describe('the list of services', () => {
       row(`service-${i % 3333}`, i % 2 ? 'cpu' : 'alloc', i * 7919),
     );
     expect(sortRows(filterRows(many, 'service', ''), '-rate')).toHaveLength(10_000);
+  });
+});
+
+describe('baselines', () => {
+  const kept = (service_name: string, profile: string) => ({ service_name, profile, count: 1, last_ns: 0 });
+  const stored = (service_name: string, profile_type: string, temporality: 'cumulative' | 'instant') => ({
+    ...row(service_name, 'x', 1),
+    profile_type,
+    temporality,
+  });
+  it('are shown until a difference of the same counters is there', () => {
+    const baselines = [kept('shop', 'mutex'), kept('shop', 'memory'), kept('web', 'mutex')];
+    const rows = [
+      stored('shop', 'mutex:delay:nanoseconds:contentions:count', 'cumulative'),
+      stored('shop', 'memory:inuse_space:bytes:space:bytes', 'instant'),
+    ];
+    expect(waitingBaselines({ rows, baselines })).toEqual([kept('shop', 'memory'), kept('web', 'mutex')]);
+  });
+  it('may be missing in the answer of an older server', () => {
+    expect(waitingBaselines({ rows: [] })).toEqual([]);
   });
 });

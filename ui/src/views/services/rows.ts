@@ -21,6 +21,24 @@ export interface ServicesAnswer {
   step_ns: number;
   rows: ServiceRow[];
   cut: { rows: number };
+  baselines?: Baseline[];
+}
+// Readings of counters that were kept to be compared with the next one, and not stored.
+export interface Baseline {
+  service_name: string;
+  profile: string; // "mutex": the first part of profile types
+  count: number;
+  last_ns: number;
+}
+
+// Those that explain why there is nothing: no difference of the same counters is here.
+export function waitingBaselines(answer: Pick<ServicesAnswer, 'rows' | 'baselines'>): Baseline[] {
+  const stored = new Set(
+    answer.rows
+      .filter((row) => row.temporality === 'cumulative')
+      .map((row) => `${row.profile_type.split(':', 1)[0]}:${row.service_name}`),
+  );
+  return (answer.baselines ?? []).filter((one) => !stored.has(`${one.profile}:${one.service_name}`));
 }
 
 export type Column = 'name' | 'type' | 'rate' | 'change' | 'hosts' | 'last';

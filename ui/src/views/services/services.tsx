@@ -14,6 +14,7 @@ import type { State } from '../../state/state';
 import { amend, go, linkTo, state } from '../../state/store';
 import { formatAgo, formatCount, formatRate, formatRelative, formatTime, formatValue } from '../../text/format';
 import { visibleText } from '../../text/safe';
+import { Baselines } from './baselines';
 import {
   type Column,
   changeOf,
@@ -25,6 +26,7 @@ import {
   type ServicesAnswer,
   sortRows,
   typesOf,
+  waitingBaselines,
 } from './rows';
 import './services.css';
 
@@ -74,7 +76,8 @@ export function ServicesView() {
       run: () => filterField.current?.focus(),
     },
   ]);
-  if (answer.data && all.length === 0 && serverConfig.value.empty) return <FirstRun />;
+  const baselines = <Baselines baselines={answer.data ? waitingBaselines(answer.data) : []} />;
+  if (answer.data && all.length === 0 && serverConfig.value.empty) return <FirstRun notes={baselines} />;
   return (
     <div class="services">
       <div class="row spread services-head">
@@ -127,6 +130,7 @@ export function ServicesView() {
         </Notice>
       )}
       {rows.length > 0 && <ServicesGrid rows={rows} sort={servicesSort} />}
+      {baselines}
       {answer.data && answer.data.cut.rows > 0 && (
         <p class="muted">{formatCount(answer.data.cut.rows)} more rows were left out by the server's limit.</p>
       )}

@@ -11,6 +11,7 @@
 #include "formats/common/compression.h"
 #include "server/connect.h"
 #include "server/http_text.h"
+#include "server/request_checks.h"
 
 namespace vesta::server {
 namespace {
@@ -45,13 +46,10 @@ HttpResponse call(const Endpoint& endpoint, const HttpRequest& request, const Ca
   }
 }
 
-// A page from elsewhere that the user's browser has open could otherwise write to a server on the
-// same machine, which asks nobody for a token. Browsers say so themselves; to them, another port of
-// the machine is the same site.
-bool is_write_of_other_page(const HttpRequest& head) {
-  const std::string_view from = head.header("sec-fetch-site");
-  return head.method != "GET" && head.method != "HEAD" &&
-         (from == "cross-site" || from == "same-site");
+// What answers whatever name a request is for: it tells nothing, and orchestrators ask for it by
+// names of their own.
+bool is_probe(const Endpoint& endpoint) {
+  return endpoint.pattern() == "/healthz" || endpoint.pattern() == "/ready";
 }
 
 std::string_view refusal_reason(ErrorCode code) {
@@ -91,24 +89,26 @@ std::variant<Dispatcher::Admission, Dispatcher::Refusal> Dispatcher::admit(
     return Refusal{std::move(response), "method", {}, nobody};
   }
   const Endpoint& endpoint = *match.endpoint;
-  if (endpoint.scope() != Scope::kNone && !names_.includes(head.header("host"))) {
+  if (!is_probe(endpoint) && !names_.includes(head.header("host"))) {
     return Refusal{error_response({ErrorCode::kPermission,
                                    fmt::format("this server does not answer to the name {}",
                                                header_safe(head.header("host"))),
                                    "use localhost or an address, or add the name to server.hosts"}),
                    "host", endpoint.pattern(), nobody};
   }
-  auto caller = admit_caller({head.header("authorization"), head.header("x-scope-orgid"), address},
-                             endpoint.scope());
+  const Credentials credentials{head.header("authorization"), head.header("x-scope-orgid"),
+                                address};
+  auto caller = admit_caller(credentials, endpoint.scope());
   if (!caller) {
     HttpResponse response = error_response(caller.error());
     if (response.status == 401) {
       response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"vesta\"");
     }
-    return Refusal{std::move(response), refusal_reason(caller.error().code), endpoint.pattern(),
-                   nobody};
+    const std::string_view reason = refusal_reason(caller.error().code);
+    return Refusal{std::move(response), reason, endpoint.pattern(),
+                   reason == "forbidden" ? owner_of(credentials, nobody) : nobody};
   }
-  if (is_write_of_other_page(head)) {
+  if (is_write_of_other_page(head, names_)) {
     return Refusal{error_response({ErrorCode::kPermission,
                                    "a page of another site or port may not change anything here",
                                    {}}),
@@ -130,6 +130,21 @@ Result<Caller> Dispatcher::admit_caller(const Credentials& credentials, Scope sc
   VESTA_ASSIGN(Caller caller, admit_(credentials, scope));
   caller.deadline = std::chrono::steady_clock::now() + limits_.timeout;
   return caller;
+}
+
+Caller Dispatcher::owner_of(const Credentials& credentials, const Caller& otherwise) const {
+  for (const Scope scope : {Scope::kRead, Scope::kWrite}) {
+    if (auto caller = admit_(credentials, scope)) return std::move(*caller);
+  }
+  return otherwise;
+}
+
+void Dispatcher::observe(const RequestRecord& record) const {
+  if (!observer_) return;
+  const std::string target = loggable_target(record.target);
+  RequestRecord safe = record;
+  safe.target = target;
+  observer_(safe);
 }
 
 HttpResponse Dispatcher::run(const Admission& admission, HttpRequest& request,

@@ -82,9 +82,11 @@ class Dispatcher {
   const Router& router() const { return router_; }
   const RequestLimits& limits() const { return limits_; }
   Result<Caller> admit_caller(const Credentials& credentials, Scope scope) const;
-  void observe(const RequestRecord& record) const {
-    if (observer_) observer_(record);
-  }
+  // Who holds a token that may not do what was asked, for the audit log; `otherwise` when it is not
+  // known.
+  Caller owner_of(const Credentials& credentials, const Caller& otherwise) const;
+  // What looks like a secret in the target stays here.
+  void observe(const RequestRecord& record) const;
 
  private:
   Router router_;

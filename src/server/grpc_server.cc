@@ -144,10 +144,20 @@ class Call final : public grpc::ServerGenericBidiReactor {
                      {}},
                     "not_found");
     }
-    const auto admitted = environment_.dispatcher.admit_caller(
-        {metadata("authorization"), metadata("x-scope-orgid"), caller_.address},
-        endpoint_->scope());
-    if (!admitted) return refuse(admitted.error(), "unauthenticated");
+    for (const char* name : {"authorization", "x-scope-orgid"}) {
+      if (context_.client_metadata().count(name) < 2) continue;
+      return refuse({ErrorCode::kInvalidInput, fmt::format("the call has more than one {}", name),
+                     "send one"},
+                    "malformed");
+    }
+    const Credentials credentials{metadata("authorization"), metadata("x-scope-orgid"),
+                                  caller_.address};
+    const auto admitted = environment_.dispatcher.admit_caller(credentials, endpoint_->scope());
+    if (!admitted) {
+      if (admitted.error().code == ErrorCode::kPermission)
+        caller_ = environment_.dispatcher.owner_of(credentials, caller_);
+      return refuse(admitted.error(), "unauthenticated");
+    }
     caller_ = *admitted;
     StartRead(&request_);
   }

@@ -16,6 +16,7 @@
 
 #include "server/http_text.h"
 #include "server/peer_watch.h"
+#include "server/request_checks.h"
 #include "server/request_id.h"
 
 namespace vesta::server {
@@ -33,6 +34,7 @@ using TlsStream = beast::ssl_stream<PlainStream>;
 // Beast reads as much as the buffer has room for: little while a connection is idle, so that ten
 // thousand of them cost little, and much as soon as a body comes, or reading is ten times slower.
 constexpr size_t kIdleBuffer = 2 * 1024;
+constexpr size_t kLeastRoom = 512;
 constexpr size_t kBodyBuffer = 128 * 1024;
 constexpr size_t kFirstBodyBlock = size_t{1} << 20;
 constexpr auto kLingerTime = std::chrono::seconds(2);
@@ -205,7 +207,43 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     start_ = Clock::now();
     lowest().expires_after(answered_ == 0 ? environment_.limits.header_timeout
                                           : environment_.limits.idle_timeout);
-    read();
+    if (buffer_.size() == 0) return read_head();
+    on_head_bytes({});
+  }
+
+  // The head is read here and not by Beast, which would not let us see it as it was sent.
+  void read_head() {
+    const size_t room = std::max(kLeastRoom, buffer_.capacity() - buffer_.size());
+    stream_.async_read_some(buffer_.prepare(room),
+                            [self = this->shared_from_this()](error_code error, size_t size) {
+                              if (self->phase_ == Phase::kClosed) return;
+                              self->buffer_.commit(size);
+                              self->on_head_bytes(error);
+                            });
+  }
+
+  void on_head_bytes(error_code error) {
+    if (error == net::error::eof) {
+      error = http::error::end_of_stream;
+      if (parser_->got_some()) parser_->put_eof(error);
+    }
+    if (error) return on_read_error(error);
+    if (phase_ == Phase::kIdle) {
+      phase_ = Phase::kHead;
+      start_ = Clock::now();
+      lowest().expires_at(start_ + environment_.limits.header_timeout);
+    }
+    const size_t used = parser_->put(buffer_.data(), error);
+    const std::string_view head(static_cast<const char*>(buffer_.data().data()), used);
+    const bool is_folded = has_folded_line(head);
+    buffer_.consume(used);
+    bytes_in_ += used;
+    if (error == http::error::need_more) return read_head();
+    if (error) return on_read_error(error);
+    if (!parser_->is_header_done()) return read_head();
+    phase_ = Phase::kBody;
+    body_start_ = Clock::now();
+    on_head(is_folded);
   }
 
   void read() {
@@ -218,19 +256,9 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   void on_read(error_code error, size_t size) {
     if (phase_ == Phase::kClosed) return;
     bytes_in_ += size;
-    if (phase_ == Phase::kIdle && !error) {
-      phase_ = Phase::kHead;
-      start_ = Clock::now();
-      lowest().expires_at(start_ + environment_.limits.header_timeout);
-    }
     if (error) return on_read_error(error);
-    if (phase_ == Phase::kHead && parser_->is_header_done()) {
-      phase_ = Phase::kBody;
-      body_start_ = Clock::now();
-      return on_head();
-    }
     if (parser_->is_done()) return handle();
-    if (phase_ == Phase::kBody) expect_body_bytes();
+    expect_body_bytes();
     read();
   }
 
@@ -261,7 +289,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
         bytes * 1000 / std::max<uint64_t>(1, environment_.limits.min_bytes_per_second));
   }
 
-  void on_head() {
+  void on_head(bool is_folded) {
     const auto& message = parser_->get();
     keep_ = message.keep_alive() && !environment_.stopping;
     request_.method = message.method_string();
@@ -280,9 +308,16 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
            "send a POST where there is one"},
           414, "target_size");
     }
-    if (message.version() == 11 && !message.count(http::field::host)) {
-      return reject({ErrorCode::kInvalidInput, "the request has no Host header", {}}, 400,
-                    "malformed");
+    if (is_folded) {
+      return refuse_connection({ErrorCode::kInvalidInput, "a header is folded over several lines",
+                                "send it in one line"});
+    }
+    const RequestHead head{message.version() == 10 ? HttpVersion::k10 : HttpVersion::k11,
+                           target_,
+                           {},
+                           request_.headers};
+    if (const Status checked = check_head(head); !checked) {
+      return refuse_connection(checked.error());
     }
     auto target = parse_target(target_);
     if (!target) return reject(target.error(), 400, "malformed");
@@ -327,6 +362,12 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     if (!parser_->is_done()) keep_ = false;
     if (reason == "malformed") ++environment_.counters.malformed;
     respond(error_response(error, status), reason);
+  }
+
+  // Where the next request would begin is in doubt.
+  void refuse_connection(const Error& error) {
+    keep_ = false;
+    reject(error, 400, "malformed");
   }
 
   void handle() {

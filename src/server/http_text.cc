@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/percent.h"
 #include "formats/otlp/base64.h"
@@ -13,6 +14,12 @@ namespace {
 constexpr size_t kMaxParameters = 10'000;
 constexpr size_t kMaxSegments = 64;
 constexpr size_t kMaxRequestId = 128;
+constexpr std::string_view kDots = "...";
+// As access/token.h makes them; shorter ones are words of our own, such as vesta_up.
+constexpr std::string_view kOwnToken = "vesta_";
+constexpr std::string_view kTokenLetters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+constexpr size_t kLeastToken = 32;
 
 char to_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -20,6 +27,14 @@ char to_lower(char c) {
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, [](char x, char y) { return to_lower(x) == to_lower(y); });
+}
+
+bool is_secret_name(std::string_view encoded) {
+  const std::string name = lower_case(percent_decode(encoded, true).value_or("token"));
+  return std::ranges::any_of(
+      std::to_array<std::string_view>(
+          {"token", "secret", "password", "passwd", "authorization", "apikey", "api_key"}),
+      [&](std::string_view word) { return name.find(word) != std::string::npos; });
 }
 
 Error bad_escape(std::string_view where) {
@@ -81,17 +96,19 @@ std::vector<std::string_view> split_path(std::string_view path) {
 
 Result<Target> parse_target(std::string_view target) {
   // The absolute form, which proxies send.
-  for (const std::string_view scheme : {"http://", "https://"}) {
-    if (!target.starts_with(scheme)) continue;
-    const size_t path = target.find_first_of("/?", scheme.size());
-    target = path == std::string_view::npos ? "/" : target.substr(path);
-    break;
+  std::string rooted;
+  if (const auto url = split_absolute_target(target)) {
+    target = url->rest;
+    if (!target.starts_with('/')) {
+      rooted = fmt::format("/{}", target);
+      target = rooted;
+    }
   }
   target = target.substr(0, target.find('#'));
   const size_t question = target.find('?');
   const std::string_view path = target.substr(0, question);
   if (!path.starts_with('/')) {
-    return Error{ErrorCode::kInvalidInput, "the request's target is no path", "it starts with /"};
+    return Error{ErrorCode::kInvalidInput, "the request's target is not a path", "start it with /"};
   }
   if (static_cast<size_t>(std::ranges::count(path, '/')) > kMaxSegments) {
     return Error{ErrorCode::kInvalidInput, "the path of the URL is too deep", {}};
@@ -109,6 +126,42 @@ Result<Target> parse_target(std::string_view target) {
   }
   if (question != std::string_view::npos) {
     VESTA_ASSIGN(out.query, parse_query(target.substr(question + 1)));
+  }
+  return out;
+}
+
+std::optional<AbsoluteTarget> split_absolute_target(std::string_view target) {
+  for (const std::string_view scheme : {"http", "https"}) {
+    const std::string_view begin = target.substr(0, scheme.size());
+    if (!equal_ignoring_case(begin, scheme) || !target.substr(scheme.size()).starts_with("://")) {
+      continue;
+    }
+    target.remove_prefix(scheme.size() + 3);
+    const std::string_view authority = target.substr(0, target.find_first_of("/?#"));
+    return AbsoluteTarget{scheme, authority, target.substr(authority.size())};
+  }
+  return std::nullopt;
+}
+
+std::string loggable_target(std::string_view target) {
+  std::string out(target.substr(0, target.find('?')));
+  char before = '?';
+  for (target.remove_prefix(out.size()); !target.empty(); before = '&') {
+    target.remove_prefix(1);
+    const std::string_view part = target.substr(0, target.find('&'));
+    target.remove_prefix(part.size());
+    const size_t equals = std::min(part.find('='), part.size());
+    out += before;
+    if (equals < part.size() && is_secret_name(part.substr(0, equals))) {
+      out.append(part.substr(0, equals + 1)).append(kDots);
+    } else {
+      out += part;
+    }
+  }
+  for (size_t at = out.find(kOwnToken); at != std::string::npos; at = out.find(kOwnToken, at)) {
+    at += kOwnToken.size();
+    const size_t size = std::min(out.find_first_not_of(kTokenLetters, at), out.size()) - at;
+    if (size >= kLeastToken) out.replace(at, size, kDots);
   }
   return out;
 }

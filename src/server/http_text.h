@@ -22,6 +22,19 @@ struct Target {
 // one parameter: only "&" separates.
 Result<Target> parse_target(std::string_view target);
 
+// "http://host:80/a?x" taken apart, not decoded; none for what does not begin with http:// or
+// https://, in letters of any case.
+struct AbsoluteTarget {
+  std::string_view scheme;  // "http" or "https"
+  std::string_view authority;
+  std::string_view rest;  // from the path on; may be empty
+};
+std::optional<AbsoluteTarget> split_absolute_target(std::string_view target);
+
+// The target as logs may have it: the value of a parameter that is named like a secret (token,
+// password …), and whatever looks like a token of ours, is replaced by dots.
+std::string loggable_target(std::string_view target);
+
 // Takes the prefix ("/vesta", without a slash at its end) off the path, where it stands. False when
 // nothing is left, not even a slash: relative links of a page would then lead astray.
 bool drop_prefix(std::string_view prefix, Target& target);

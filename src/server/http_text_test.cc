@@ -111,5 +111,31 @@ TEST(Router, PrefersLiteralsAndFallsBack) {
   EXPECT_THAT(router.find("GET", {"q", "b", "d"}).path_fields, ElementsAre(Pair("y", "q")));
 }
 
+TEST(LoggableTarget, HidesSecrets) {
+  EXPECT_EQ(loggable_target("/a/b"), "/a/b");
+  EXPECT_EQ(loggable_target("/a?query=cpu{}&&x"), "/a?query=cpu{}&&x");
+  EXPECT_EQ(loggable_target("/?token=hunter2"), "/?token=...");
+  EXPECT_EQ(loggable_target("/?a=1&Access_Token=hunter2&b=token"),
+            "/?a=1&Access_Token=...&b=token");
+  EXPECT_EQ(loggable_target("/?%74oken=hunter2"), "/?%74oken=...");
+  EXPECT_EQ(loggable_target("/?tok%zzen=hunter2"), "/?tok%zzen=...");
+  EXPECT_EQ(loggable_target("/?token=hunter2?token=hunter2"), "/?token=...");
+  EXPECT_EQ(loggable_target("/?token"), "/?token");
+  const std::string own = "vesta_" + std::string(43, 'x');
+  EXPECT_EQ(loggable_target("/" + own + "?q=" + own + "&vesta_up"),
+            "/vesta_...?q=vesta_...&vesta_up");
+}
+
+TEST(SplitAbsoluteTarget, TakesUrlsApart) {
+  const auto url = split_absolute_target("HTTPS://a.example:1?x=/");
+  ASSERT_TRUE(url);
+  EXPECT_EQ(url->scheme, "https");
+  EXPECT_EQ(url->authority, "a.example:1");
+  EXPECT_EQ(url->rest, "?x=/");
+  EXPECT_FALSE(split_absolute_target("/http://a"));
+  EXPECT_FALSE(split_absolute_target("ftp://a"));
+  EXPECT_EQ(parse_target("http://a?x=1")->path, "/");
+}
+
 }  // namespace
 }  // namespace vesta::server

@@ -275,7 +275,7 @@ Status ServerApp::Running::listen() {
         return access->admit(credentials, scope);
       },
       [this](const RequestRecord& record) { observe(record); }, request_limits(config),
-      is_open_here ? HostNames(config.hosts) : HostNames());
+      HostNames(config.hosts, !is_open_here));
   pool = std::make_unique<WorkerPool>(WorkerPool::Options());
   HttpServerOptions options;
   options.limits = config.http_limits;

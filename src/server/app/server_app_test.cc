@@ -134,6 +134,9 @@ TEST_F(ServerAppTest, AnswersToItsOwnNamesWhereItAsksForNoToken) {
   EXPECT_EQ(status("/api/v1/types", "127.0.0.1"), 200);
   EXPECT_EQ(status("/api/v1/types", "profiles.example"), 200);
   EXPECT_EQ(status("/api/v1/types", "evil.example:4040"), 403);
+  EXPECT_EQ(status("/metrics", "evil.example:4040"), 403);
+  EXPECT_EQ(status("/metrics", "localhost:4040"), 200);
+  EXPECT_EQ(status("/", "evil.example:4040"), 403);
   EXPECT_EQ(status("/healthz", "evil.example:4040"), 200);
   // Tokens are better than names.
   app_.reset();

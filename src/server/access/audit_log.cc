@@ -1,13 +1,6 @@
 #include "server/access/audit_log.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 
 #include "base/json_writer.h"
 #include "base/log.h"
@@ -17,6 +10,7 @@ namespace vesta::server {
 namespace {
 
 constexpr size_t kMaxTarget = 4096;
+constexpr size_t kBlockBytes = 64 * 1024;
 
 std::string line_of(const RequestRecord& record) {
   JsonWriter json;
@@ -44,9 +38,22 @@ bool AuditLog::wants(const RequestRecord& record) {
          record.status == 403;
 }
 
+bool AuditLog::is_of_unknown_caller(const RequestRecord& record) {
+  return !record.rejected.empty() && (record.caller == nullptr || record.caller->token.empty());
+}
+
+AuditOptions AuditOptions::in(const std::string& directory) {
+  AuditOptions options;
+  options.known.path = directory + "/audit.log";
+  options.unknown.path = directory + "/refused.log";
+  return options;
+}
+
 Result<std::unique_ptr<AuditLog>> AuditLog::open(const AuditOptions& options) {
-  std::unique_ptr<AuditLog> log(new AuditLog(options));
-  VESTA_TRY(log->open_file());
+  VESTA_ASSIGN(RotatingFile known, RotatingFile::open(options.known));
+  VESTA_ASSIGN(RotatingFile unknown, RotatingFile::open(options.unknown));
+  std::unique_ptr<AuditLog> log(
+      new AuditLog(options.max_queued, std::move(known), std::move(unknown)));
   log->thread_ = std::thread([raw = log.get()] { raw->run(); });
   return log;
 }
@@ -60,87 +67,56 @@ AuditLog::~AuditLog() {
   if (thread_.joinable()) thread_.join();
 }
 
-Status AuditLog::open_file() {
-  const std::string& path = options_.path;
-  file_ = UniqueFd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  struct stat info {};
-  if (!file_.valid() || ::fstat(file_.get(), &info) != 0) {
-    return Error{ErrorCode::kIo,
-                 fmt::format("cannot open the audit log {}: {}", path, std::strerror(errno)),
-                 "check the owner of the data directory"};
-  }
-  written_ = static_cast<uint64_t>(info.st_size);
-  return {};
-}
-
 void AuditLog::note(const RequestRecord& record) {
   if (!wants(record)) return;
+  Lane& lane = is_of_unknown_caller(record) ? unknown_ : known_;
   std::string line = line_of(record);
   {
     const std::lock_guard guard(lock_);
-    if (queue_.size() >= options_.max_queued) {
+    if (lane.queue.size() >= max_queued_) {
       ++dropped_;
-      ++gap_;
+      ++lane.gap;
       return;
     }
-    if (gap_ > 0) {
+    if (lane.gap > 0) {
       line.insert(0, fmt::format("{{\"time\":\"{}\",\"dropped_lines\":{}}}\n",
-                                 utc_text(unix_now_ns()), gap_));
-      gap_ = 0;
+                                 utc_text(unix_now_ns()), lane.gap));
+      lane.gap = 0;
     }
-    queue_.push_back(std::move(line));
+    lane.queue.push_back(std::move(line));
   }
   wake_.notify_one();
 }
 
 void AuditLog::run() {
   while (true) {
-    std::deque<std::string> lines;
+    std::deque<std::string> known;
+    std::deque<std::string> unknown;
     {
       std::unique_lock guard(lock_);
-      wake_.wait(guard, [this] { return stopping_ || !queue_.empty(); });
-      if (queue_.empty()) return;
-      lines.swap(queue_);
+      wake_.wait(guard,
+                 [this] { return stopping_ || !known_.queue.empty() || !unknown_.queue.empty(); });
+      if (known_.queue.empty() && unknown_.queue.empty()) return;
+      known.swap(known_.queue);
+      unknown.swap(unknown_.queue);
     }
-    std::string block;
-    for (const std::string& line : lines) {
-      block += line;
-      if (block.size() > 64 * 1024) {
-        append(block);
-        block.clear();
-      }
-    }
-    append(block);
+    write(known_, known);
+    write(unknown_, unknown);
   }
 }
 
-void AuditLog::append(const std::string& lines) {
-  if (lines.empty()) return;
-  if (written_ > 0 && written_ + lines.size() > options_.max_file_bytes) rotate();
-  std::string_view rest = lines;
-  while (!rest.empty()) {
-    const ssize_t written = ::write(file_.get(), rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      ++failures_;  // a full disk must not end the service; metrics show it
-      return;
-    }
-    written_ += static_cast<uint64_t>(written);
-    rest.remove_prefix(static_cast<size_t>(written));
+void AuditLog::write(Lane& lane, const std::deque<std::string>& lines) {
+  std::string block;
+  const auto append = [&] {
+    // A full disk must not end the service; metrics show it.
+    if (!block.empty() && !lane.file.append(block).ok()) ++failures_;
+    block.clear();
+  };
+  for (const std::string& line : lines) {
+    block += line;
+    if (block.size() > kBlockBytes) append();
   }
-}
-
-void AuditLog::rotate() {
-  const std::string& path = options_.path;
-  for (int i = options_.files - 1; i > 1; --i) {
-    std::rename(fmt::format("{}.{}", path, i - 1).c_str(), fmt::format("{}.{}", path, i).c_str());
-  }
-  if (options_.files > 1) {
-    std::rename(path.c_str(), fmt::format("{}.1", path).c_str());
-  } else {
-    ::unlink(path.c_str());
-  }
-  if (!open_file().ok()) ++failures_;
+  append();
 }
 
 }  // namespace vesta::server

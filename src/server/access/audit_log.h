@@ -1,6 +1,8 @@
 // Who read or changed what: one line of JSON per request, in a file that is rotated by size, so
-// that the whole is bounded. Requests only put a line into a bounded queue; a thread of its own
-// writes. When the queue is full, lines are dropped and counted, and the next line says how many.
+// that the whole is bounded. Refusals of callers that nobody knows go to a file and a queue of
+// their own: whoever reaches the server can make as many of them as they like, and must not be able
+// to push out what others did. Requests only put a line into a bounded queue; a thread of its own
+// writes. When a queue is full, lines are dropped and counted, and the next line says how many.
 // Thread-safe.
 #pragma once
 
@@ -13,17 +15,19 @@
 #include <string>
 #include <thread>
 
-#include "base/file.h"
 #include "base/result.h"
+#include "server/access/rotating_file.h"
 #include "server/dispatcher.h"
 
 namespace vesta::server {
 
 struct AuditOptions {
-  std::string path;  // the newest; older ones are PATH.1, PATH.2 …
-  uint64_t max_file_bytes = uint64_t{16} << 20;
-  int files = 5;  // in all
-  size_t max_queued = 10'000;
+  RotatingFileOptions known = {"", uint64_t{16} << 20, 5};
+  RotatingFileOptions unknown = {"", uint64_t{4} << 20, 2};
+  size_t max_queued = 10'000;  // of each
+
+  // audit.log and refused.log in that directory.
+  static AuditOptions in(const std::string& directory);
 };
 
 class AuditLog {
@@ -36,28 +40,33 @@ class AuditLog {
 
   // Reads, admin actions and refused attempts are noted; writes of profiles and health checks not.
   static bool wants(const RequestRecord& record);
+  // Whether it is a refusal that needs no token to be made.
+  static bool is_of_unknown_caller(const RequestRecord& record);
   void note(const RequestRecord& record);
 
   uint64_t dropped() const { return dropped_; }
   uint64_t write_failures() const { return failures_; }
 
  private:
-  explicit AuditLog(AuditOptions options) : options_(std::move(options)) {}
-  Status open_file();
+  struct Lane {
+    explicit Lane(RotatingFile opened) : file(std::move(opened)) {}
+    RotatingFile file;              // of the thread
+    std::deque<std::string> queue;  // guarded by lock_, as the rest
+    uint64_t gap = 0;               // dropped since the last line
+  };
+  AuditLog(size_t max_queued, RotatingFile known, RotatingFile unknown)
+      : max_queued_(max_queued), known_(std::move(known)), unknown_(std::move(unknown)) {}
   void run();
-  void append(const std::string& lines);
-  void rotate();
+  void write(Lane& lane, const std::deque<std::string>& lines);
 
-  const AuditOptions options_;
-  UniqueFd file_;         // of the thread
-  uint64_t written_ = 0;  // to it
+  const size_t max_queued_;
+  Lane known_;
+  Lane unknown_;
   std::atomic<uint64_t> dropped_ = 0;
   std::atomic<uint64_t> failures_ = 0;
   std::mutex lock_;
   std::condition_variable wake_;
-  std::deque<std::string> queue_;  // guarded by lock_
-  uint64_t gap_ = 0;               // guarded by lock_: dropped since the last line
-  bool stopping_ = false;          // guarded by lock_
+  bool stopping_ = false;  // guarded by lock_
   std::thread thread_;
 };
 

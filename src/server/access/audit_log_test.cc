@@ -33,12 +33,18 @@ RequestRecord record_of(const Caller& caller, std::string_view target, Scope sco
   return record;
 }
 
+RequestRecord refusal_of(const Caller& caller, std::string_view target) {
+  RequestRecord record = record_of(caller, target, Scope::kNone, 401);
+  record.rejected = "unauthenticated";
+  return record;
+}
+
 TEST(AuditLog, NotesReadsAdminAndRefusals) {
   const testing::TemporaryFolder folder;
   const Caller caller{
       .tenant = "a", .token = "ci", .scopes = {}, .address = "1.2.3.4", .headers = {}};
   {
-    auto log = AuditLog::open({.path = folder.path("audit.log")});
+    auto log = AuditLog::open(AuditOptions::in(folder.path("")));
     ASSERT_TRUE(log.ok());
     (*log)->note(record_of(caller, "/flame?q=\"x\n\"", Scope::kRead, 200));
     (*log)->note(record_of(caller, "/delete", Scope::kAdmin, 200));
@@ -58,14 +64,18 @@ TEST(AuditLog, IsBoundedOnDisk) {
   const testing::TemporaryFolder folder;
   const Caller caller;
   {
-    AuditOptions options{.path = folder.path("audit.log")};
-    options.max_file_bytes = 4096;
-    options.files = 3;
+    AuditOptions options = AuditOptions::in(folder.path(""));
+    options.known.max_bytes = options.unknown.max_bytes = 4096;
+    options.known.files = 3;
+    options.unknown.files = 2;
     options.max_queued = 1'000'000;
     auto log = AuditLog::open(options);
     const std::string target(1000, 'x');
     for (int round = 0; round < 20; ++round) {
-      for (int i = 0; i < 10; ++i) (*log)->note(record_of(caller, target, Scope::kRead, 200));
+      for (int i = 0; i < 10; ++i) {
+        (*log)->note(record_of(caller, target, Scope::kRead, 200));
+        (*log)->note(refusal_of(caller, target));
+      }
     }
   }
   uint64_t bytes = 0;
@@ -74,15 +84,39 @@ TEST(AuditLog, IsBoundedOnDisk) {
     bytes += entry.file_size();
     ++files;
   }
-  EXPECT_LE(files, 3U);
+  EXPECT_LE(files, 3U + 2U);
   // One block may be larger than a file should be.
-  EXPECT_LE(bytes, 3U * (4096 + 65 * 1024));
+  EXPECT_LE(bytes, 5U * (4096 + 65 * 1024));
+}
+
+TEST(AuditLog, RefusalsOfStrangersPushNothingOut) {
+  const testing::TemporaryFolder folder;
+  const Caller stranger;
+  const Caller reader{.tenant = "a", .token = "ci", .scopes = {}, .address = "", .headers = {}};
+  {
+    AuditOptions options = AuditOptions::in(folder.path(""));
+    options.known.max_bytes = options.unknown.max_bytes = 64 * 1024;
+    options.max_queued = 100;
+    auto log = AuditLog::open(options);
+    (*log)->note(record_of(reader, "/first", Scope::kRead, 200));
+    const std::string target(1000, 'x');
+    for (int i = 0; i < 5000; ++i) (*log)->note(refusal_of(stranger, target));
+    // Neither from the files nor from the queue.
+    (*log)->note(record_of(reader, "/last", Scope::kAdmin, 200));
+    (*log)->note(refusal_of(reader, "/more-than-the-token-may"));
+  }
+  const std::string text = contents(folder.path("audit.log"));
+  EXPECT_EQ(std::ranges::count(text, '\n'), 3);
+  EXPECT_THAT(text, HasSubstr("/first"));
+  EXPECT_THAT(text, HasSubstr("/last"));
+  EXPECT_THAT(text, HasSubstr("/more-than-the-token-may"));
+  EXPECT_THAT(contents(folder.path("refused.log")), HasSubstr("xxxx"));
 }
 
 TEST(AuditLog, CountsWhatItDrops) {
   const testing::TemporaryFolder folder;
   const Caller caller;
-  AuditOptions options{.path = folder.path("audit.log")};
+  AuditOptions options = AuditOptions::in(folder.path(""));
   options.max_queued = 0;
   auto log = AuditLog::open(options);
   (*log)->note(record_of(caller, "/a", Scope::kRead, 200));

@@ -201,9 +201,7 @@ Status ServerApp::Running::open_access() {
   }
   access = std::make_unique<Access>(*tokens, AccessRules{tokens_required, config.multi_tenant});
   if (config.audit) {
-    AuditOptions options;
-    options.path = config.data + "/audit.log";
-    VESTA_ASSIGN(audit, AuditLog::open(options));
+    VESTA_ASSIGN(audit, AuditLog::open(AuditOptions::in(config.data)));
   }
   return {};
 }

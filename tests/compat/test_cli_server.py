@@ -129,10 +129,18 @@ class CommandLine(unittest.TestCase):
         path = self.folder / "old.folded"
         path.write_text("main;old 5\n")
         self.vesta("import", path, "--service", "old", "--type", "cpu")
-        refused = self.vesta("delete", '{service_name="old"}', check=False, stdin=subprocess.DEVNULL)
+        refused = self.vesta("delete", '{service_name="old"}', "--all-time", check=False, stdin=subprocess.DEVNULL)
         self.assertEqual(refused.returncode, 2)
         self.assertIn("--yes", refused.stderr)
-        self.vesta("delete", '{service_name="old"}', "--yes")
+        # No default says how much is deleted.
+        for extent in ((), ("--from", "-1h"), ("--to", "now"), ("--from", "-1h", "--to", "now", "--all-time")):
+            refused = self.vesta("delete", '{service_name="old"}', *extent, "--yes", check=False)
+            self.assertEqual(refused.returncode, 2, extent)
+            self.assertIn("--all-time", refused.stderr)
+        self.vesta("delete", '{service_name="old"}', "--from", "-3h", "--to", "-2h", "--yes")
+        self.assertIn("old", self.vesta("query", "values", "service_name").stdout)
+        done = self.vesta("delete", '{service_name="old"}', "--from", "-1h", "--to", "now+1h", "--yes")
+        self.assertRegex(done.stderr, r'deleting all profiles of \{service_name="old"\} from 20\S+Z to 20\S+Z on http')
         self.assertNotIn("old", self.vesta("query", "values", "service_name").stdout)
 
     def test_errors_say_what_to_do(self):

@@ -3,9 +3,11 @@
 
 #include <iostream>
 
+#include "base/log.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/server_client.h"
+#include "query/time_words.h"
 
 namespace vesta::cli {
 namespace {
@@ -14,8 +16,8 @@ namespace {
 Result<bool> is_sure(const Arguments& arguments, Console& console, const std::string& what) {
   if (arguments.has("yes")) return true;
   if (::isatty(STDIN_FILENO) == 0) {
-    return Error{ErrorCode::kUsage, "nobody is here to be asked whether to delete",
-                 "--yes deletes without asking"};
+    return Error{ErrorCode::kUsage, "cannot ask whether to delete: there is no terminal",
+                 "use --yes to delete without a question"};
   }
   console.tell(fmt::format("Delete {}? It cannot be brought back. [y/N] ", what));
   std::string answer;
@@ -23,24 +25,45 @@ Result<bool> is_sure(const Arguments& arguments, Console& console, const std::st
   return answer == "y" || answer == "yes" || answer == "Y";
 }
 
+// What is deleted, as the server is told and as the user is: "-1d" is the same moment for both,
+// however long the question is looked at.
+struct Extent {
+  ServerClient::Parameters parameters;
+  std::string text;
+};
+
+Result<Extent> extent_of(const Arguments& arguments) {
+  const bool all_time = arguments.has("all-time");
+  if (all_time && (arguments.has("from") || arguments.has("to"))) {
+    return Error{ErrorCode::kUsage, "--all-time and a range contradict each other",
+                 "use --from and --to, or --all-time"};
+  }
+  if (all_time) return Extent{{{"all_time", "true"}}, "of all time"};
+  if (!arguments.has("from") || !arguments.has("to")) {
+    return Error{ErrorCode::kUsage, "the range to delete is not complete",
+                 "use --from and --to, or --all-time for everything"};
+  }
+  VESTA_ASSIGN(const TimeRange range,
+               parse_time_range(arguments.get("from"), arguments.get("to"), unix_now_ns()));
+  const std::string from = utc_text(range.start_ns);
+  const std::string to = utc_text(range.end_ns);
+  return Extent{{{"from", from}, {"to", to}}, fmt::format("from {} to {}", from, to)};
+}
+
 Result<int> run(const Arguments& arguments, Console& console) {
+  VESTA_ASSIGN(const Extent extent, extent_of(arguments));
   VESTA_ASSIGN(const ServerClient client, ServerClient::from(arguments));
   const std::string& selector = arguments.positional[0];
   ServerClient::Parameters parameters = {{"query", selector}};
-  if (arguments.has("from")) parameters.emplace_back("from", arguments.get("from"));
-  if (arguments.has("to")) parameters.emplace_back("to", arguments.get("to"));
-  const bool whole = !arguments.has("from") && !arguments.has("to");
+  parameters.insert(parameters.end(), extent.parameters.begin(), extent.parameters.end());
   const std::string what =
-      fmt::format("all profiles of {} {} on {}", selector,
-                  whole ? "of all time"
-                        : fmt::format("from {} to {}", arguments.get("from", "the beginning"),
-                                      arguments.get("to", "now")),
-                  client.url());
+      fmt::format("all profiles of {} {} on {}", selector, extent.text, client.url());
   VESTA_ASSIGN(const bool sure, is_sure(arguments, console, what));
   if (!sure) {
     console.note("nothing was deleted");
     return kFailure;
   }
+  console.note("deleting " + what);
   VESTA_ASSIGN(const std::string answer, client.remove("/api/v1/series", parameters));
   VESTA_TRY(console.print(answer + "\n"));
   return kOk;
@@ -53,11 +76,19 @@ Command delete_command() {
   c.name = "delete";
   c.summary = "Delete profiles from a server, by selector and time";
   c.arguments = "SELECTOR";
-  c.examples = {"vesta delete '{service_name=\"old\"}'",
+  c.description =
+      "What is deleted cannot be brought back, so the range has no default: give --from and --to, "
+      "or --all-time. Shows what would be deleted and asks, unless --yes is given.";
+  c.examples = {"vesta delete '{service_name=\"old\"}' --all-time",
                 "vesta delete '{pod=~\"test-.*\"}' --from -2d --to -1d --yes"};
   c.min_arguments = 1;
   c.max_arguments = 1;
-  c.flags = with_flags({{"yes", 'y', "", "do not ask"}}, {server_flags()});
+  c.flags = with_flags(
+      {{"from", 0, "TIME", "start of the range: -2d, 2026-11-15T14:30:00Z, Unix seconds"},
+       {"to", 0, "TIME", "end of the range"},
+       {"all-time", 0, "", "profiles of any time, in place of --from and --to"},
+       {"yes", 'y', "", "do not ask"}},
+      {without(without(server_flags(), "from"), "to")});
   c.run = run;
   return c;
 }

@@ -11,11 +11,32 @@
 namespace vesta::server {
 namespace {
 
+// What is deleted is gone: no default decides how much that is.
+Status check_explicit_range(const ApiCall& call) {
+  const std::string_view all_time = call.parameter("all_time");
+  const bool has_from = !call.parameter("from").empty();
+  const bool has_to = !call.parameter("to").empty();
+  if (!all_time.empty() && all_time != "true" && all_time != "false") {
+    return Error{ErrorCode::kUsage, fmt::format("all_time: '{}' is not true or false", all_time),
+                 ""};
+  }
+  if (all_time == "true" && (has_from || has_to)) {
+    return Error{ErrorCode::kUsage, "all_time=true and a range contradict each other",
+                 "send one of them"};
+  }
+  if (all_time != "true" && (!has_from || !has_to)) {
+    return Error{ErrorCode::kUsage, "the range to delete is not complete",
+                 "send from and to, or all_time=true for everything"};
+  }
+  return {};
+}
+
 Result<HttpResponse> delete_series(const ApiCall& call) {
   if (call.parameter("query").empty()) {
     return Error{ErrorCode::kUsage, "the parameter 'query' is missing",
                  "it says what to delete; query={} is everything"};
   }
+  VESTA_TRY(check_explicit_range(call));
   VESTA_ASSIGN(const auto question, read_series_question(call, true));
   VESTA_ASSIGN(const uint64_t series,
                call.engine().remove(call.caller.tenant, question.selector, question.range));
@@ -65,7 +86,8 @@ Result<HttpResponse> backup(const ApiCall& call) {
 
 std::span<const ApiRoute> admin_routes() {
   static const std::array kRoutes = {
-      ApiRoute{"DELETE", "/api/v1/series", Scope::kAdmin, {"query from to"}, delete_series},
+      ApiRoute{
+          "DELETE", "/api/v1/series", Scope::kAdmin, {"query from to all_time"}, delete_series},
       ApiRoute{"POST", "/api/v1/backup", Scope::kAdmin, {"name"}, backup},
   };
   return kRoutes;

@@ -61,7 +61,7 @@ TEST(FileRoutes, AnswersEveryQuestionAboutAFile) {
   EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&from=-2h&to=-1h&" + file).status, 404);
   EXPECT_EQ(api.call("/api/v1/top?from=now&to=-1h&" + file).status, 400);
   // What is changed is always the store.
-  EXPECT_EQ(api.call("/api/v1/series?query={}&" + file, "DELETE").status, 400);
+  EXPECT_EQ(api.call("/api/v1/series?query={}&all_time=true&" + file, "DELETE").status, 400);
   // Others do not see it.
   api.caller.tenant = "somebody else";
   EXPECT_EQ(api.call("/api/v1/top?" + file).status, 404);

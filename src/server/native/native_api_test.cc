@@ -381,15 +381,26 @@ TEST(NativeApi, KeepsTenantsApart) {
   const std::string top =
       api.json("/api/v1/top?query=process_cpu:cpu:nanoseconds:cpu:nanoseconds{}");
   EXPECT_NE(top.find("\"total\":0"), std::string::npos);
-  EXPECT_EQ(api.json("/api/v1/series?query={}", "DELETE"), R"({"series":0})");
+  EXPECT_EQ(api.json("/api/v1/series?query={}&all_time=true", "DELETE"), R"({"series":0})");
 }
 
 TEST(NativeApi, DeletesSeries) {
   TestApi api;
-  EXPECT_EQ(api.call("/api/v1/series", "DELETE").status, 400);
-  EXPECT_EQ(api.json("/api/v1/series?query=cpu{service_name=\"api\"}", "DELETE"),
+  EXPECT_EQ(api.call("/api/v1/series?all_time=true", "DELETE").status, 400);
+  EXPECT_EQ(api.json("/api/v1/series?query=cpu{service_name=\"api\"}&all_time=true", "DELETE"),
             R"({"series":1})");
   EXPECT_NE(api.json("/api/v1/top?query=cpu{}").find("\"total\":7"), std::string::npos);
+  EXPECT_EQ(api.json("/api/v1/series?query={}&from=-3h&to=-2h", "DELETE"), R"({"series":0})");
+}
+
+TEST(NativeApi, DeletesNothingThatWasNotSpelledOut) {
+  TestApi api;
+  for (const std::string range : {"", "&from=-1h", "&to=now", "&all_time=false", "&all_time=yes",
+                                  "&all_time=", "&all_time=true&from=-1h",
+                                  "&all_time=true&from=-1h&to=now", "&from=now&to=-1h"}) {
+    EXPECT_EQ(api.call("/api/v1/series?query={}" + range, "DELETE").status, 400) << range;
+  }
+  EXPECT_NE(api.json("/api/v1/top?query=cpu{}").find("\"total\":107"), std::string::npos);
 }
 
 TEST(NativeApi, MakesBackupsInTheirDirectoryOnly) {

@@ -223,7 +223,7 @@ TEST(OpenApi, DescribesTheAnswers) {
   EXPECT_EQ(document.problem(parser.parse(simdjson::padded_string(error)),
                              document.root()["components"]["schemas"]["Error"], "error"),
             "");
-  const std::string deleted = api.json("/api/v1/series?query={}", "DELETE");
+  const std::string deleted = api.json("/api/v1/series?query={}&all_time=true", "DELETE");
   EXPECT_EQ(document.problem(parser.parse(simdjson::padded_string(deleted)),
                              document.root()["components"]["schemas"]["Deleted"], "answer"),
             "");

@@ -24,7 +24,14 @@ def folded(prefix, weight):
 class Tenants(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = Server("--multi-tenant").start()
+        cls.server = Server("--multi-tenant")
+        config = cls.server.folder / "config.yaml"
+        config.write_text(json.dumps({"scrape_configs": [
+            {"job_name": f"{name}job", "tenant": tenant, "static_configs": [{"targets": ["127.0.0.1:1"], "labels": {"where": name}}],
+             "file_sd_configs": [{"files": [f"/nonexistent/{name}.json"]}]}
+            for tenant, name in (("a", "svcsecret"), ("b", "plain"))]}))
+        cls.server.options += ["--config", str(config)]
+        cls.server.start()
         now = time.time_ns()
         cls.range = {"from": now - 3_600_000_000_000, "to": now + 60_000_000_000}
         cls.push("a", "svcsecret", "labelsecret=valuesecret", folded("funcsecret", WEIGHT), now)
@@ -127,6 +134,16 @@ class Tenants(unittest.TestCase):
         self.ask(f"/api/v1/series?{query}", method="DELETE")
         status, _, body = self.ask("/api/v1/values/service_name?" + urlencode(self.range), tenant="a")
         self.assertIn(b"svcsecret", body)
+
+    def test_targets_are_those_of_the_tenant(self):
+        for tenant, name, other in (("a", "svcsecret", "plain"), ("b", "plain", "svcsecret")):
+            status, _, body = self.ask("/api/v1/targets", tenant=tenant)
+            self.assertEqual(status, 200)
+            answer = json.loads(body)
+            self.assertEqual({target["job"] for target in answer["targets"]}, {f"{name}job"})
+            self.assertEqual(len(answer["problems"]), 1)
+            self.assertNotIn(other, body.decode())
+        self.assertEqual(json.loads(self.ask("/api/v1/targets", tenant="c")[2]), {"targets": [], "problems": []})
 
     def test_metrics_and_pages_tell_no_names(self):
         for path in ("/metrics", "/", "/ready", "/healthz", "/api/v1/stats", "/api/v1/targets"):

@@ -7,17 +7,27 @@
 
 #include "base/hash.h"
 #include "formats/pprof/reader.h"
+#include "ingest/scrape/fetch.h"
 #include "ingest/unpack.h"
-#include "net/http_get.h"
 
 namespace vesta {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
+constexpr size_t kMaxError = 400;
 
 // A recording ends a second before the next one begins.
 int64_t recording_seconds(const ScrapeJob& job) {
   return std::max<int64_t>(1, job.interval_ns / kSecond - 1);
+}
+
+// Errors about what a target sent may name parts of it.
+std::string printable(std::string text) {
+  text.resize(std::min(text.size(), kMaxError));
+  for (char& c : text) {
+    if (c < ' ' || c >= 0x7F) c = '?';
+  }
+  return text;
 }
 
 std::string profile_url(const ScrapeTarget& target, const ScrapeProfile& profile,
@@ -49,35 +59,42 @@ Scraper::Scraper(Ingest& ingest, ScrapeConfig config, ScraperOptions options)
 }
 
 Scraper::~Scraper() {
+  stop();
+}
+
+void Scraper::stop() {
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
     for (const auto& [key, loop] : loops_) loop->is_gone = true;
   }
   changed_.notify_all();
+  threads_.clear();
 }
 
-std::vector<TargetStatus> Scraper::targets() const {
+std::vector<TargetStatus> Scraper::targets(std::string_view tenant) const {
   const std::scoped_lock lock(mutex_);
-  std::vector<TargetStatus> all;
-  all.reserve(loops_.size());
-  for (const auto& [key, loop] : loops_) all.push_back(loop->status);
-  return all;
+  std::vector<TargetStatus> own;
+  for (const auto& [key, loop] : loops_) {
+    if (loop->job.tenant == tenant) own.push_back(loop->status);
+  }
+  return own;
 }
 
-std::vector<Error> Scraper::discovery_problems() const {
+std::vector<Error> Scraper::discovery_problems(std::string_view tenant) const {
   const std::scoped_lock lock(mutex_);
-  return problems_;
+  const auto own = problems_.find(tenant);
+  return own == problems_.end() ? std::vector<Error>() : own->second;
 }
 
 void Scraper::refresh_targets() {
-  std::vector<Error> problems;
+  std::map<std::string, std::vector<Error>, std::less<>> problems;
   std::map<std::string, std::shared_ptr<Loop>> wanted;
   int64_t refresh_ns = 3600 * kSecond;
   for (const ScrapeJob& job : config_.jobs) {
     for (const FileDiscovery& files : job.files)
       refresh_ns = std::min(refresh_ns, files.refresh_ns);
-    for (ScrapeTarget& target : find_targets(job, problems)) {
+    for (ScrapeTarget& target : find_targets(job, problems[job.tenant])) {
       for (const ScrapeProfile& profile : job.profiles) {
         if (!profile.enabled) continue;
         std::string key = fmt::format("{}\n{}\n{}", job.name, target.url, profile.name);
@@ -156,7 +173,8 @@ void Scraper::scrape(Loop& loop) {
   state.last_error.clear();
   if (!status) {
     const Error& error = status.error();
-    state.last_error = error.hint.empty() ? error.message : error.message + "; " + error.hint;
+    state.last_error =
+        printable(error.hint.empty() ? error.message : error.message + "; " + error.hint);
     ++state.failures;
   }
   state.last_scrape_ns = start_ns;
@@ -170,14 +188,15 @@ Status Scraper::fetch_and_write(const Loop& loop) {
   const int64_t timeout_ns =
       job.timeout_ns + (loop.profile.seconds ? recording_seconds(job) * kSecond : 0);
   const TenantLimits& limits = ingest_.limits(job.tenant);
-  HttpGetOptions get;
-  get.max_bytes = limits.max_body_bytes;
-  get.timeout = std::chrono::milliseconds(timeout_ns / 1'000'000);
+  HttpCall call;
+  call.url = url;
+  call.max_bytes = limits.max_body_bytes;
+  call.timeout = std::chrono::milliseconds(timeout_ns / 1'000'000);
   if (!job.bearer_token.empty())
-    get.headers.emplace_back("Authorization", "Bearer " + job.bearer_token);
-  get.is_cancelled = [&loop] { return loop.is_gone.load(); };
+    call.headers.emplace_back("Authorization", "Bearer " + job.bearer_token);
+  call.is_cancelled = [&loop] { return loop.is_gone.load(); };
   VESTA_ASSIGN(const std::string body,
-               options_.fetch ? options_.fetch(url, timeout_ns) : http_get(url, get));
+               options_.fetch ? options_.fetch(url, timeout_ns) : fetch_profile(std::move(call)));
   auto& counts = ingest_.counters().of(IngestProtocol::kScrape);
   counts.requests.fetch_add(1, std::memory_order_relaxed);
   counts.bytes.fetch_add(body.size(), std::memory_order_relaxed);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -47,15 +48,17 @@ struct ScraperOptions {
 class Scraper {
  public:
   Scraper(Ingest& ingest, ScrapeConfig config, ScraperOptions options = {});
-  // Ends transfers that are under way.
   ~Scraper();
   Scraper(const Scraper&) = delete;
   Scraper& operator=(const Scraper&) = delete;
 
-  // By job, then URL, then profile.
-  std::vector<TargetStatus> targets() const;
-  // Of files with targets, as of the last look.
-  std::vector<Error> discovery_problems() const;
+  // Ends transfers that are under way, and fetches nothing more. What is known stays.
+  void stop();
+
+  // Of the tenant's jobs: by job, then URL, then profile.
+  std::vector<TargetStatus> targets(std::string_view tenant) const;
+  // Of files with targets of the tenant's jobs, as of the last look.
+  std::vector<Error> discovery_problems(std::string_view tenant) const;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -76,7 +79,8 @@ class Scraper {
   std::map<std::string, std::shared_ptr<Loop>> loops_;           // guarded by mutex_
   std::multimap<Clock::time_point, std::shared_ptr<Loop>> due_;  // guarded by mutex_
   Clock::time_point refresh_due_;                                // guarded by mutex_
-  std::vector<Error> problems_;                                  // guarded by mutex_
+  // By tenant; guarded by mutex_.
+  std::map<std::string, std::vector<Error>, std::less<>> problems_;
   std::vector<std::jthread> threads_;
 };
 

@@ -55,12 +55,12 @@ TEST(Scraper, WritesWhatTargetsServe) {
   {
     Scraper scraper(ingest, ScrapeConfig{{job_of({"a:6060"})}}, options);
     ASSERT_TRUE(eventually([&] {
-      for (const TargetStatus& target : scraper.targets()) {
+      for (const TargetStatus& target : scraper.targets("anonymous")) {
         if (target.scrapes < 3) return false;
       }
       return true;
     }));
-    const auto targets = scraper.targets();
+    const auto targets = scraper.targets("anonymous");
     ASSERT_EQ(targets.size(), 5u);
     for (const TargetStatus& target : targets) {
       EXPECT_EQ(target.job, "api");
@@ -114,10 +114,34 @@ TEST(Scraper, ManyTargetsShareAFewThreads) {
   };
   const Scraper scraper(ingest, ScrapeConfig{{job_of(addresses)}}, options);
   EXPECT_TRUE(eventually([&] {
-    const auto targets = scraper.targets();
+    const auto targets = scraper.targets("anonymous");
     return std::ranges::all_of(targets, [](const TargetStatus& t) { return t.scrapes > 0; });
   }));
   EXPECT_LE(most, 3);
+}
+
+TEST(Scraper, TenantsSeeTheirOwnJobs) {
+  test::RecordingEngine engine;
+  Ingest ingest(engine, {});
+  ScraperOptions options;
+  options.threads = 1;
+  options.fetch = [](const std::string&, int64_t) -> Result<std::string> {
+    return Error{ErrorCode::kIo, "connection refused", ""};
+  };
+  ScrapeJob a = job_of({"a.internal:1"});
+  a.tenant = "a";
+  a.files.push_back({{"/nonexistent/of-a.json"}, 3600'000'000'000});
+  ScrapeJob b = job_of({"b.internal:1"});
+  b.tenant = "b";
+  const Scraper scraper(ingest, ScrapeConfig{{a, b}}, options);
+  ASSERT_EQ(scraper.targets("a").size(), 5U);
+  for (const TargetStatus& target : scraper.targets("a"))
+    EXPECT_THAT(target.url, HasSubstr("//a.internal"));
+  for (const TargetStatus& target : scraper.targets("b"))
+    EXPECT_THAT(target.url, HasSubstr("//b.internal"));
+  EXPECT_EQ(scraper.discovery_problems("a").size(), 1U);
+  EXPECT_TRUE(scraper.discovery_problems("b").empty());
+  EXPECT_TRUE(scraper.targets("c").empty());
 }
 
 }  // namespace

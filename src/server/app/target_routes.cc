@@ -37,18 +37,18 @@ void write_target(JsonWriter& json, const TargetStatus& target) {
 }  // namespace
 
 void add_target_routes(Routes& routes, const Scraper* scraper) {
-  // Jobs belong to tenants, but their addresses are the operator's: for admins.
+  // Jobs belong to tenants, and each sees its own. Their addresses are the operator's: for admins.
   routes.add(HttpRoute{"GET", "/api/v1/targets", Scope::kAdmin,
-                       [scraper](const HttpRequest&, const Caller&) {
+                       [scraper](const HttpRequest&, const Caller& caller) {
                          JsonWriter json;
                          json.begin_object().key("targets").begin_array();
                          if (scraper != nullptr) {
-                           for (const TargetStatus& target : scraper->targets())
+                           for (const TargetStatus& target : scraper->targets(caller.tenant))
                              write_target(json, target);
                          }
                          json.end_array().key("problems").begin_array();
                          if (scraper != nullptr) {
-                           for (const Error& problem : scraper->discovery_problems())
+                           for (const Error& problem : scraper->discovery_problems(caller.tenant))
                              json.string(problem.message);
                          }
                          json.end_array().end_object();

@@ -146,6 +146,23 @@ TEST(OpenApi, DocumentsEveryRouteAndNoOther) {
   EXPECT_EQ(documented(api), routed);
 }
 
+// What the server itself answers, whichever route is asked;
+// tests/faults/test_documented_statuses.py asks all of them.
+TEST(OpenApi, EveryRouteHasTheStatusesOfTheServer) {
+  const OpenApi api;
+  for (const auto [path, methods] : api.root()["paths"].get_object()) {
+    for (const auto [method, operation] : methods.get_object()) {
+      for (const char* status :
+           {"400", "401", "403", "404", "413", "414", "415", "417", "429", "431", "500", "503"}) {
+        element response;
+        ASSERT_EQ(operation["responses"][status].get(response), simdjson::SUCCESS)
+            << method << " " << path << " lacks " << status;
+        EXPECT_EQ(api.resolved(response)["description"].error(), simdjson::SUCCESS);
+      }
+    }
+  }
+}
+
 TEST(OpenApi, IsServed) {
   test::TestApi api;
   EXPECT_EQ(api.json("/api/v1/openapi.json"), kOpenApiDocument.text);

@@ -17,6 +17,8 @@ namespace vesta::server {
 namespace {
 
 constexpr size_t kMinCompressedBytes = 1024;
+// Errors and health checks are smaller, and as many as there are connections fit into memory.
+constexpr uint64_t kSmallAnswer = 16 * 1024;
 // What costs least: the answer is waited for, and most are JSON, which shrinks well at any level.
 constexpr int kGzipLevel = 1;
 // Most profiles unpack to less than this many times their size; only the others are unpacked again,
@@ -65,7 +67,8 @@ Dispatcher::Dispatcher(const Routes& routes, Admit admit, Observer observer, Req
       admit_(std::move(admit)),
       observer_(std::move(observer)),
       limits_(limits),
-      names_(std::move(names)) {}
+      names_(std::move(names)),
+      answers_(limits.answer_bytes) {}
 
 std::variant<Dispatcher::Admission, Dispatcher::Refusal> Dispatcher::admit(
     const HttpRequest& head, const std::vector<std::string>& segments, const std::string& address,
@@ -149,6 +152,7 @@ void Dispatcher::observe(const RequestRecord& record) const {
 
 HttpResponse Dispatcher::run(const Admission& admission, HttpRequest& request,
                              MemoryBudget::Lease& lease) const {
+  const RunningRequests::Entry entry(running_, admission.endpoint->pattern());
   HttpResponse response;
   auto body = decode_body(std::move(request.body), request.header("content-encoding"),
                           limits_.max_decoded_bytes, lease);
@@ -164,8 +168,25 @@ HttpResponse Dispatcher::run(const Admission& admission, HttpRequest& request,
   request.body = {};
   lease.resize(0);
   compress_response(request.header("accept-encoding"), response);
+  if (const Status covered = cover_answer(response.body.capacity(), lease); !covered) {
+    response = covered.error().code == ErrorCode::kUnavailable ? busy_response(covered.error())
+                                                               : error_response(covered.error());
+  }
   add_security_headers(response);
   return response;
+}
+
+Status Dispatcher::cover_answer(uint64_t bytes, MemoryBudget::Lease& lease) const {
+  lease = MemoryBudget::Lease(answers_);
+  if (bytes <= kSmallAnswer || lease.resize(bytes)) return {};
+  if (bytes > answers_.total()) {
+    return Error{ErrorCode::kLimit,
+                 fmt::format("the answer has {} bytes, more than server.answer_memory", bytes),
+                 "ask for less"};
+  }
+  return Error{ErrorCode::kUnavailable,
+               "answers that clients have not read yet take too much memory",
+               "try again in a moment"};
 }
 
 bool is_known_coding(std::string_view coding) {

@@ -14,6 +14,7 @@
 #include "server/host_names.h"
 #include "server/memory_budget.h"
 #include "server/router.h"
+#include "server/running_requests.h"
 
 namespace vesta::server {
 
@@ -48,6 +49,8 @@ struct RequestLimits {
   uint64_t max_decoded_bytes = uint64_t{256} << 20;  // unpacked
   // From the head on; handlers see it as the caller's deadline.
   std::chrono::nanoseconds timeout = std::chrono::seconds(60);
+  // Finished answers of all clients that have not read them yet.
+  uint64_t answer_bytes = uint64_t{256} << 20;
 };
 
 class Dispatcher {
@@ -75,9 +78,15 @@ class Dispatcher {
                                          const std::vector<std::string>& only_paths) const;
 
   // Runs the handler; on a worker thread. `lease` covers request.body, and grows with what is
-  // unpacked.
+  // unpacked. When it returns, `lease` covers the answer: to be kept until that is written.
   HttpResponse run(const Admission& admission, HttpRequest& request,
                    MemoryBudget::Lease& lease) const;
+
+  // Has the lease cover an answer of that size. kUnavailable when answers that clients do not read
+  // hold the memory, kLimit when it would never fit. Small ones always go out.
+  Status cover_answer(uint64_t bytes, MemoryBudget::Lease& lease) const;
+  const MemoryBudget& answers() const { return answers_; }
+  RunningRequests& running() const { return running_; }
 
   const Router& router() const { return router_; }
   const RequestLimits& limits() const { return limits_; }
@@ -94,6 +103,8 @@ class Dispatcher {
   Observer observer_;
   RequestLimits limits_;
   HostNames names_;
+  mutable MemoryBudget answers_;
+  mutable RunningRequests running_;
 };
 
 // Undoes the coding ("gzip", "zstd", "identity" or empty), growing the lease before memory is

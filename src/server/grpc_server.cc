@@ -188,6 +188,12 @@ class Call final : public grpc::ServerGenericBidiReactor {
     auto answer = run();
     request_.Clear();
     lease_.resize(0);
+    if (answer) {
+      if (const Status covered = environment_.dispatcher.cover_answer(answer->capacity(), lease_);
+          !covered) {
+        answer = covered.error();
+      }
+    }
     if (!answer) return finish(status_of(answer.error()), http_status_of(answer.error().code), {});
     bytes_out_ = answer->size();
     grpc::WriteOptions options;
@@ -203,6 +209,7 @@ class Call final : public grpc::ServerGenericBidiReactor {
   }
 
   Result<std::string> run() {
+    const RunningRequests::Entry entry(environment_.dispatcher.running(), endpoint_->pattern());
     try {
       VESTA_ASSIGN(const std::string message,
                    unpack(request_, environment_.dispatcher.limits().max_decoded_bytes, lease_));

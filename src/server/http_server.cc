@@ -252,6 +252,7 @@ void HttpServer::Parts::stop(std::chrono::milliseconds grace) {
     std::unique_lock guard(ended_lock);
     ended.wait_for(guard, grace, all_gone);
   }
+  environment.abandoned = true;
   each_session(&HttpSession::close);
   {
     std::unique_lock guard(ended_lock);

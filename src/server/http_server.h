@@ -23,8 +23,8 @@ struct HttpLimits {
   size_t max_connections = 16'384;  // fewer when the process may not open so many files
   size_t max_header_bytes = 32 * 1024;
   size_t max_target_bytes = 16 * 1024;
-  // For the whole head; for the whole body and the whole answer, beside what bytes need at the
-  // least rate.
+  // For the whole head; for the whole body and the whole answer, beside what the bytes that were
+  // moved need at the least rate. A client that reads nothing for write_timeout is gone.
   std::chrono::milliseconds header_timeout{10'000};
   std::chrono::milliseconds body_timeout{30'000};
   std::chrono::milliseconds write_timeout{30'000};

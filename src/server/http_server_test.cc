@@ -463,8 +463,9 @@ TEST_F(HttpServerTest, EndsSlowBodies) {
   EXPECT_EQ(budget_->used(), 0U);
 }
 
+// Whatever the size of the answer: what it may take at the least rate is for those who read.
 TEST_F(HttpServerTest, EndsClientsThatDoNotRead) {
-  options_.limits.min_bytes_per_second = uint64_t{1} << 30;
+  options_.limits.min_bytes_per_second = 1024;
   start();
   HttpClient client = connect();
   client.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -472,6 +473,53 @@ TEST_F(HttpServerTest, EndsClientsThatDoNotRead) {
   EXPECT_EQ(connect().get("/hello")->status, 200);
   EXPECT_TRUE(eventually([&] { return server_->stats().connections == 0; }));
   EXPECT_GE(server_->stats().timeouts, 1U);
+}
+
+TEST_F(HttpServerTest, AnswersThatAreNotReadAreBoundedTogether) {
+  options_.limits.write_timeout = milliseconds(60'000);
+  limits_.answer_bytes = uint64_t{100} << 20;
+  start();
+  auto first = std::make_unique<HttpClient>(connect());
+  first->send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+  ASSERT_TRUE(eventually([&] { return dispatcher_->answers().used() > 0; }));
+  EXPECT_GE(dispatcher_->answers().used(), uint64_t{64} << 20);
+  const auto second = connect().get("/large");
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->status, 503);
+  EXPECT_EQ(second->headers.at("retry-after"), "1");
+  // What is small always goes out.
+  EXPECT_EQ(connect().get("/hello")->status, 200);
+  EXPECT_EQ(connect().get("/nowhere")->status, 404);
+  first.reset();
+  EXPECT_TRUE(eventually([&] { return dispatcher_->answers().used() == 0; }));
+  EXPECT_EQ(connect().get("/large")->body.size(), size_t{64} << 20);
+  EXPECT_TRUE(eventually([&] { return dispatcher_->answers().used() == 0; }));
+}
+
+TEST_F(HttpServerTest, AnswersThatNeverFitSayHowToAskForLess) {
+  limits_.answer_bytes = uint64_t{10} << 20;
+  start();
+  const auto reply = connect().get("/large");
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->status, 413);
+  EXPECT_THAT(reply->body, HasSubstr("server.answer_memory"));
+}
+
+TEST_F(HttpServerTest, WhatWaitsIsNotWorkedOnAfterTheGrace) {
+  pool_options_.read_threads = 1;
+  start();
+  HttpClient busy = connect();
+  busy.send("GET /gate HTTP/1.1\r\nHost: x\r\n\r\n");
+  gate_.wait_for_visitors(1);
+  HttpClient waiting = connect();
+  waiting.send("GET /gate HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_TRUE(eventually([&] { return pool_->queued() == 1; }));
+  EXPECT_EQ(dispatcher_->running().text(), "1 x /gate");
+  server_->stop(milliseconds(50));
+  gate_.open();
+  pool_->stop();
+  EXPECT_EQ(gate_.visitors(), 1);
+  EXPECT_EQ(dispatcher_->running().text(), "");
 }
 
 TEST_F(HttpServerTest, EndsIdleConnections) {

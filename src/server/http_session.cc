@@ -169,6 +169,8 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
 
   void close() override {
     if (phase_ == Phase::kClosed) return;
+    // A worker still uses the lease of a request that it works on.
+    if (phase_ != Phase::kHandling) lease_ = {};
     phase_ = Phase::kClosed;
     forget_watch();
     error_code ignored;
@@ -381,6 +383,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     watch_ = std::make_shared<PeerWatch>(lowest().socket().native_handle());
     admission_->caller.is_gone = [watch = watch_] { return watch->is_gone(); };
     const bool queued = environment_.pool.post(scope, [self = this->shared_from_this()]() mutable {
+      if (self->environment_.abandoned) return;  // the connection is closed
       HttpResponse response =
           self->environment_.dispatcher.run(*self->admission_, self->request_, self->lease_);
       const auto executor = self->lowest().get_executor();
@@ -420,16 +423,29 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     if (has_body) reply_->content_length(response.body.size());
     if (!head_only_) reply_->body() = std::move(response.body);
     reply_->keep_alive(keep_);
-    lowest().expires_after(environment_.limits.write_timeout + time_for(reply_->body().size()));
-    http::async_write(stream_, *reply_,
-                      [self = this->shared_from_this()](error_code error, size_t /*size*/) {
-                        self->on_written(error);
-                      });
+    writer_.emplace(*reply_);
+    write_start_ = Clock::now();
+    bytes_out_ = 0;
+    write_some();
+  }
+
+  // A client has to read something now and then, and may take the longer the more it has read.
+  void write_some() {
+    const auto time = environment_.limits.write_timeout;
+    lowest().expires_at(std::min(Clock::now(), write_start_ + time_for(bytes_out_)) + time);
+    http::async_write_some(stream_, *writer_,
+                           [self = this->shared_from_this()](error_code error, size_t size) {
+                             if (self->phase_ == Phase::kClosed) return;
+                             self->bytes_out_ += size;
+                             if (!error && !self->writer_->is_done()) return self->write_some();
+                             self->on_written(error);
+                           });
   }
 
   void on_written(const error_code& error) {
-    if (phase_ == Phase::kClosed) return;
+    writer_.reset();
     reply_.reset();
+    lease_ = {};
     if (error) {
       if (error == beast::error::timeout) ++environment_.counters.timeouts;
       return close();
@@ -518,6 +534,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<LeasedBody>> parser_;
   std::optional<http::response<http::string_body>> reply_;
+  std::optional<http::response_serializer<http::string_body>> writer_;
   Phase phase_ = Phase::kIdle;
   bool keep_ = false;
   bool head_only_ = false;
@@ -526,13 +543,15 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   uint64_t lingered_ = 0;
   Clock::time_point start_;
   Clock::time_point body_start_;
+  Clock::time_point write_start_;
+  uint64_t bytes_out_ = 0;
   std::string target_;
   std::string request_id_;
   // While phase_ is kHandling, a worker owns these four.
   HttpRequest request_;
   std::vector<std::string> segments_;
   std::optional<Dispatcher::Admission> admission_;
-  MemoryBudget::Lease lease_;
+  MemoryBudget::Lease lease_;  // of the request's body, then of the answer until it is written
   std::string_view refused_route_;
   Caller refused_caller_;
   std::shared_ptr<PeerWatch> watch_;  // while phase_ is kHandling

@@ -40,6 +40,7 @@ struct HttpEnvironment {
   const std::string path_prefix;
   HttpCounters counters = {};
   std::atomic<bool> stopping = false;
+  std::atomic<bool> abandoned = false;  // what is not worked on yet never will be
 };
 
 class HttpSession {

@@ -1,5 +1,6 @@
 #include <cstdlib>
 
+#include "server/authority.h"
 #include "server/http_text.h"
 #include "server/router.h"
 
@@ -25,6 +26,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       if (value.empty()) std::abort();
     }
   }
+  if (const auto host = parse_authority(text)) {
+    if (host->host.empty() || host->host.find_first_of("@/? ") != std::string::npos) std::abort();
+  }
+  // What is hidden once stays hidden.
+  const std::string shown = loggable_target(text);
+  if (loggable_target(shown) != shown) std::abort();
   (void)accepts_encoding(text, "gzip");
   if (const auto secret = secret_of(text); secret && secret->size() > text.size()) std::abort();
   for (const char c : header_safe(text)) {

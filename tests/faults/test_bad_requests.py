@@ -7,6 +7,7 @@ import os
 import socket
 import struct
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -246,6 +247,132 @@ class BadRequests(unittest.TestCase):
                 self.assertLess(time.monotonic(), deadline, "gRPC takes no connections any more")
                 time.sleep(0.2)
             connection.close()
+
+    def talk(self, text, server=None):
+        """All that comes back for these bytes until the server closes."""
+        with socket.create_connection(("127.0.0.1", (server or self.server).http_port), timeout=20) as connection:
+            connection.sendall(text)
+            answer = b""
+            while block := connection.recv(65536):
+                answer += block
+            return answer
+
+    def test_nothing_is_smuggled_past_a_proxy(self):
+        """What one reader takes for a body never runs as a request, and the connection ends."""
+        inner = b"GET /api/v1/types HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        for lines in (b"Transfer-Encoding: identity", b"Transfer-Encoding: gzip, chunked", b"Transfer-Encoding: chunked, identity",
+                      b"Transfer-Encoding: chunked, chunked", b"Transfer-Encoding:\r\n chunked", b"Transfer-Encoding: x\r\nContent-Length: 3",
+                      b"Content-Length: 0, 0", b"Host: other", b"Host: localhost", b"X-Scope-OrgID: a\r\nX-Scope-OrgID: b"):
+            answer = self.talk(b"POST /ingest?name=a HTTP/1.1\r\nHost: localhost\r\n" + lines + b"\r\n\r\n" + inner)
+            self.assertTrue(answer.startswith(b"HTTP/1.1 400 "), (lines, answer[:200]))
+            self.assertEqual(answer.count(b"HTTP/1.1 "), 1, (lines, answer))
+
+    def test_other_names_read_nothing(self):
+        """DNS rebinding: a page's own name leads here."""
+        def status(path, host):
+            return int(self.talk(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode()).split()[1])
+
+        for path in ("/metrics", "/api/v1/types", "/", "/api/v1/openapi.json"):
+            self.assertEqual(status(path, "evil.example:4040"), 403, path)
+            self.assertEqual(status(path, f"localhost:{self.server.http_port}"), 200, path)
+        self.assertEqual(status("/healthz", "evil.example"), 200)
+
+    def test_pages_of_other_sites_do_not_write(self):
+        def status(origin):
+            return self.server.request("/ingest?name=app", b"main 1\n", {"Origin": origin})[0]
+
+        self.assertEqual(status(self.server.url), 200)
+        for origin in ("http://evil.example", "null", "http://127.0.0.1:1"):
+            self.assertEqual(status(origin), 403, origin)
+
+    def test_secrets_in_urls_stay_out_of_logs(self):
+        token = "vesta_" + "q" * 43
+        for path in ("/api/v1/types?token=hunter2", f"/api/v1/types?access_token={token}", f"/api/v1/labels?query={token}",
+                     f"/{token}", "/api/v1/top?%74oken=hunter2", "/api/v1/nowhere?token=hunter2"):
+            self.server.request(path, headers={"Referer": f"http://localhost/?token={token}"})
+        self.server.request("/api/v1/types?last=1")
+        audit = self.server.data / "audit.log"
+        deadline = time.monotonic() + 60
+        while b"last=1" not in audit.read_bytes():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        for text in (audit.read_bytes(), (self.server.data / "refused.log").read_bytes(), self.server.log().encode()):
+            self.assertNotIn(b"hunter2", text)
+            self.assertNotIn(token.encode(), text)
+        self.assertIn(b"token=...", audit.read_bytes())
+
+    def test_strangers_cannot_rotate_the_audit_log(self):
+        """More refusals than both logs have room for: what others did is still there."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            token = support.vesta("token", "create", "--data", folder / "data", "--scope", "read", "--tenant", "a", "--name", "ci").stdout.strip()
+            config = folder / "config.yaml"
+            config.write_text("auth: {tokens: required}\n")
+            with Server("--config", config, data=folder / "data") as server:
+                server.request("/api/v1/types?first=1", headers={"Authorization": f"Bearer {token}"})
+                request = f"GET /api/v1/types?{'x' * 4000} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+                refused = 0
+                with socket.create_connection(("127.0.0.1", server.http_port), timeout=60) as connection:
+                    for _ in range(60):
+                        connection.sendall(request * 100)
+                        answer = b""
+                        while answer.count(b"HTTP/1.1 401") < 100:
+                            block = connection.recv(1 << 20)
+                            self.assertTrue(block)
+                            answer += block
+                        refused += 100
+                self.assertEqual(refused, 6000)  # 24 MB
+                server.stop()
+            files = {path.name: path.stat().st_size for path in (folder / "data").glob("*.log*")}
+            self.assertTrue(b"first=1" in (folder / "data" / "audit.log").read_bytes())
+            self.assertNotIn("audit.log.1", files)
+            self.assertLess(sum(size for name, size in files.items() if name.startswith("refused.log")), 9 * MEBIBYTE)
+
+    def test_answers_that_are_not_read(self):
+        """A hundred clients ask for a large answer and never read it: memory is bounded, others are served, and they are disconnected."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            config = folder / "config.yaml"
+            config.write_text("server: {answer_memory: 32MiB, write_timeout: 3s}\n")
+            with Server("--config", config) as server:
+                stacks = "".join(f"main;{'f' * 500}{number};{'g' * 500}{number} 1\n" for number in range(8_000)).encode()
+                status, _, body = server.request("/api/v1/profiles?service_name=large&type=cpu", stacks)
+                self.assertEqual(status, 200, body)
+                query = "/api/v1/export?" + urlencode({"query": "cpu{}", "format": "folded"})
+                status, _, body = server.request(query)
+                self.assertEqual(status, 200)
+                self.assertGreater(len(body), 6 * MEBIBYTE)
+                for _ in range(8):  # what queries take themselves
+                    server.request(query)
+                before = resident_bytes(server.process.pid)
+                stalled, most = [], 0
+                try:
+                    for _ in range(100):
+                        connection = socket.socket()
+                        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                        connection.connect(("127.0.0.1", server.http_port))
+                        connection.sendall(f"GET {query} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+                        stalled.append(connection)
+                    deadline = time.monotonic() + 300
+                    refused = 'vesta_requests_total{transport="http",route="/api/v1/export",status="503"}'
+                    while refused not in (metrics := server.request("/metrics")[2].decode()):
+                        self.assertLess(time.monotonic(), deadline, "no answer was refused")
+                        most = max(most, resident_bytes(server.process.pid))
+                        self.assertEqual(server.request("/healthz")[0], 200)
+                        time.sleep(0.02)
+                    used = int(metrics.split("\nvesta_answer_memory_bytes ")[1].split()[0])
+                    self.assertLessEqual(used, 32 * MEBIBYTE)
+                    self.assertEqual(server.request("/api/v1/types", timeout=180)[0], 200)
+                    while "\nvesta_http_connections 1\n" not in server.request("/metrics")[2].decode():
+                        self.assertLess(time.monotonic(), deadline, "clients that read nothing are still connected")
+                        most = max(most, resident_bytes(server.process.pid))
+                        time.sleep(0.05)
+                    self.assertIn("\nvesta_answer_memory_bytes 0\n", server.request("/metrics")[2].decode())
+                    self.assertEqual(server.request(query)[0], 200)
+                finally:
+                    for connection in stalled:
+                        connection.close()
+                self.assertLess(most - before, 300 * MEBIBYTE)
 
     def test_garbage_on_the_wire(self):
         for text in (b"\x00" * 4096, b"GET / HTTP/9.9\r\n\r\n", b"GET " + b"/a" * 100_000 + b" HTTP/1.1\r\n\r\n",

@@ -19,7 +19,7 @@ Result<int> run(const Arguments& arguments, Console& /*console*/) {
   signals.wait(
       [&] { log.info("a server reads certificates again by itself, all else at its start"); });
   log.info("stopping: requests in flight may end");
-  app.stop(kServerGrace);
+  stop_server(app, log);
   log.info("stopped");
   return kOk;
 }

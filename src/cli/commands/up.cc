@@ -66,7 +66,7 @@ Result<int> run(const Arguments& arguments, Console& console) {
     log.info("stopping: the last profiles are stored, requests in flight may end");
     agent.stop(kGrace);
   }
-  server.stop(kServerGrace);
+  stop_server(server, log);
   log.info("stopped");
   return kOk;
 }

@@ -4,10 +4,15 @@
 
 #include "base/file.h"
 #include "cli/roles/self_profile.h"
+#include "cli/roles/stop_deadline.h"
 #include "store/rocksdb/rocksdb_engine.h"
 
 namespace vesta::cli {
 namespace {
+
+// For requests in flight, and for all of it. What is between is for closing the store.
+constexpr auto kGrace = std::chrono::seconds(15);
+constexpr auto kStopTime = std::chrono::seconds(20);
 
 std::string own_command_line() {
   const auto file = InputFile::open("/proc/self/cmdline", 1 << 20);
@@ -39,6 +44,12 @@ server::ServerParts server_parts(Log& log) {
 std::string server_url(const server::ServerApp& app, const server::ServerConfig& config) {
   const auto http = app.http_address();
   return http ? url_of(*http, config.tls.enabled()) : "";
+}
+
+void stop_server(server::ServerApp& app, Log& log) {
+  const StopDeadline deadline(
+      kStopTime, [&app] { return app.unfinished(); }, log);
+  app.stop(kGrace);
 }
 
 void announce_server(const server::ServerApp& app, const server::ServerConfig& config, Log& log) {

@@ -68,6 +68,7 @@ RequestLimits request_limits(const ServerConfig& config) {
   limits.max_bytes = std::min(limits.max_bytes, config.request_memory);
   limits.max_decoded_bytes = std::min(limits.max_decoded_bytes, config.request_memory);
   limits.timeout = std::chrono::nanoseconds(config.query_timeout_ns);
+  limits.answer_bytes = config.answer_memory;
   return limits;
 }
 
@@ -87,6 +88,7 @@ struct ServerApp::Running {
   void maintain();
   void apply_retention();
   void stop(std::chrono::milliseconds grace);
+  std::string unfinished() const;
 
   const ServerConfig config;
   const ServerParts parts;
@@ -100,6 +102,8 @@ struct ServerApp::Running {
   bool tokens_required = false;
   bool is_open_here = false;  // to everybody on this machine, and to nobody else
   std::atomic<bool> ready = false;
+  std::atomic<bool> background_ended = false;  // as the next: how far stop() has come
+  std::atomic<bool> requests_ended = false;
 
   // In the order in which they need each other; stop() takes them down.
   std::unique_ptr<TokenStore> tokens;
@@ -139,6 +143,10 @@ Status ServerApp::start() {
 
 void ServerApp::stop(std::chrono::milliseconds grace) {
   running_->stop(grace);
+}
+
+std::string ServerApp::unfinished() const {
+  return running_->unfinished();
 }
 
 std::optional<ListenAddress> ServerApp::http_address() const {
@@ -255,8 +263,8 @@ void ServerApp::Running::add_routes() {
     // The first requests come before both are there.
     const bool all = ready;
     return metrics_text({&requests, engine.get(), &ingest->counters(), all ? http.get() : nullptr,
-                         all ? grpc.get() : nullptr, pool.get(), memory.get(), audit.get(),
-                         parts.version});
+                         all ? grpc.get() : nullptr, pool.get(), memory.get(),
+                         &dispatcher->answers(), audit.get(), parts.version});
   };
   ops.metrics_scope = tokens_required ? Scope::kAdmin : Scope::kNone;
   ops.cpu_profile = parts.cpu_profile;
@@ -352,18 +360,24 @@ void ServerApp::Running::stop(std::chrono::milliseconds grace) {
     stopping = true;
   }
   maintenance_wake.notify_all();
-  if (maintenance.joinable()) maintenance.join();
-  scraper.reset();
-  // Both at once: the grace is for all of them together.
+  // All at once: the grace is for all of them together.
+  std::thread ending_background([this] {
+    if (scraper != nullptr) scraper->stop();
+    if (maintenance.joinable()) maintenance.join();
+    background_ended = true;
+  });
   std::thread ending_grpc([this, grace] {
     if (grpc != nullptr) grpc->stop(grace);
   });
   if (http != nullptr) http->stop(grace);
   ending_grpc.join();
+  ending_background.join();
   if (pool != nullptr) pool->stop();
+  requests_ended = true;
   grpc.reset();
   http.reset();
   pool.reset();
+  scraper.reset();
   files.reset();
   ingest.reset();
   if (engine != nullptr) {
@@ -373,6 +387,14 @@ void ServerApp::Running::stop(std::chrono::milliseconds grace) {
   }
   engine.reset();
   audit.reset();
+}
+
+std::string ServerApp::Running::unfinished() const {
+  if (requests_ended) return "closing the store";
+  std::string text = dispatcher == nullptr ? "" : dispatcher->running().text();
+  if (!background_ended)
+    text += text.empty() ? "maintenance or scrapes" : ", maintenance or scrapes";
+  return text.empty() ? "connections" : text;
 }
 
 }  // namespace vesta::server

@@ -45,7 +45,10 @@ class ServerApp {
   // would let strangers in.
   Status start();
   // Lets requests in flight end for at most `grace`, then makes everything durable and closes.
+  // Handlers and the store are not interrupted, so that it may take longer.
   void stop(std::chrono::milliseconds grace);
+  // What stop() waits for, in words. On any thread while stop() runs.
+  std::string unfinished() const;
 
   // Where it listens; none when that is off. REQUIRES: start() was ok.
   std::optional<ListenAddress> http_address() const;

@@ -104,6 +104,10 @@ std::string metrics_text(const MetricSources& sources) {
            as_number(sources.memory->used()));
   text.one("vesta_request_memory_limit_bytes", "gauge", "What it may be at most.",
            as_number(sources.memory->total()));
+  text.one("vesta_answer_memory_bytes", "gauge", "Memory of answers that are not read yet.",
+           as_number(sources.answers->used()));
+  text.one("vesta_answer_memory_limit_bytes", "gauge", "What it may be at most.",
+           as_number(sources.answers->total()));
   if (sources.audit != nullptr) {
     text.one("vesta_audit_dropped_total", "counter", "Lines that the audit log had no room for.",
              as_number(sources.audit->dropped()));

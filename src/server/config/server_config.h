@@ -47,6 +47,7 @@ struct ServerConfig {
   JavaNames java_names = JavaNames::kPyroscope;  // of recordings sent to /ingest
   HttpLimits http_limits;
   uint64_t request_memory = uint64_t{512} << 20;  // bodies of all requests at once
+  uint64_t answer_memory = uint64_t{256} << 20;   // answers that clients have not read yet
   TenantLimits limits;
   std::map<std::string, TenantLimits, std::less<>> tenant_limits;
 

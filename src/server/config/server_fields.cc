@@ -196,6 +196,7 @@ config::Fields server_fields(ServerConfig& c) {
             Choice<JavaNames>{{"pyroscope", JavaNames::kPyroscope}, {"dots", JavaNames::kDots}},
             c.java_names),
       field("server.request_memory", Size(), c.request_memory),
+      field("server.answer_memory", Size(), c.answer_memory),
       field("server.header_timeout", Duration(), h.header_timeout),
       field("server.body_timeout", Duration(), h.body_timeout),
       field("server.write_timeout", Duration(), h.write_timeout),

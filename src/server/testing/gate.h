@@ -24,6 +24,11 @@ class Gate {
     changed_.wait(guard, [&] { return waiting_ >= count; });
   }
 
+  int visitors() {
+    const std::lock_guard guard(lock_);
+    return waiting_;
+  }
+
  private:
   std::mutex lock_;
   std::condition_variable changed_;

@@ -173,6 +173,10 @@ TEST_F(ReducePrivilegesTest, WhatAnAgentDoesStillWorks) {
               std::thread([&] { runs = 1; }).join();
               if (runs != 1) problems += "no threads; ";
               if (::kill(::getppid(), 0) != 0) problems += "cannot ask for a process; ";
+              static volatile sig_atomic_t raised = 0;
+              ::signal(SIGUSR1, [](int) { raised = 1; });
+              if (::raise(SIGUSR1) != 0 || raised != 1) problems += "cannot raise; ";
+              if (::fcntl(0, F_GETFD) < 0) problems += "cannot ask about a file; ";
               const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
               if (socket < 0) problems += "no sockets; ";
               return problems;
@@ -242,6 +246,20 @@ TEST_F(ReducePrivilegesTest, WhatOnlyAnIntruderWouldDoFailsOnEveryThread) {
                 refused("unshare", ::unshare(CLONE_NEWUSER));
                 refused("module", ::syscall(SYS_init_module, nullptr, 0, ""));
                 refused("kill", ::kill(::getppid(), SIGCONT));
+                refused("tgkill", ::syscall(SYS_tgkill, ::getppid(), ::getppid(), SIGCONT));
+                refused("tkill", ::syscall(SYS_tkill, ::getppid(), SIGCONT));
+                siginfo_t note{};
+                note.si_code = SI_QUEUE;
+                refused("sigqueue", ::syscall(SYS_rt_sigqueueinfo, ::getppid(), SIGCONT, &note));
+                refused("tgsigqueue",
+                        ::syscall(SYS_rt_tgsigqueueinfo, ::getppid(), ::getppid(), SIGCONT, &note));
+                refused("pidfd", ::syscall(SYS_pidfd_send_signal, -1, SIGCONT, nullptr, 0));
+                int pipe[2] = {};
+                if (::pipe2(pipe, O_CLOEXEC) != 0) problems += "no pipe; ";
+                refused("fcntl", ::fcntl(pipe[0], F_SETOWN, ::getppid()));
+                refused("signal of a file", ::fcntl(pipe[0], F_SETSIG, SIGKILL));
+                int owner = ::getppid();
+                refused("ioctl", ::ioctl(pipe[0], FIOSETOWN, &owner));
                 refused("clone", ::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
                 refused("handle", ::syscall(SYS_open_by_handle_at, -1, nullptr, 0));
                 refused("io_uring", ::syscall(SYS_io_uring_setup, 1, nullptr));

@@ -1,8 +1,10 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -106,6 +108,26 @@ Program make_filter(uint32_t own_pid) {
   filter.if_equal_skip(own_pid, 1);
   filter.answer(kDeny);
   filter.answer(SECCOMP_RET_ALLOW);
+  // raise() and abort() of the C library.
+  filter.unless_equal_skip(SYS_tgkill, 4);
+  filter.load(low_half_of_argument(0));
+  filter.if_equal_skip(own_pid, 1);
+  filter.answer(kDeny);
+  filter.answer(SECCOMP_RET_ALLOW);
+  // A file can be told to signal a process when there is something to read.
+  filter.unless_equal_skip(SYS_fcntl, 6);
+  filter.load(low_half_of_argument(1));
+  filter.if_equal_skip(F_SETOWN, 3);
+  filter.if_equal_skip(F_SETOWN_EX, 2);
+  filter.if_equal_skip(F_SETSIG, 1);
+  filter.answer(SECCOMP_RET_ALLOW);
+  filter.answer(kDeny);
+  filter.unless_equal_skip(SYS_ioctl, 5);
+  filter.load(low_half_of_argument(1));
+  filter.if_equal_skip(FIOSETOWN, 2);
+  filter.if_equal_skip(SIOCSPGRP, 1);
+  filter.answer(SECCOMP_RET_ALLOW);
+  filter.answer(kDeny);
   for (const long call : kDenied) filter.answer_if_equal(static_cast<uint32_t>(call), kDeny);
   filter.answer(SECCOMP_RET_ALLOW);
   return filter;

@@ -82,12 +82,15 @@ Status DiskQueue::load() {
   const std::lock_guard guard(lock_);
   std::error_code made;
   std::filesystem::create_directories(options_.folder, made);
-  folder_fd_ = UniqueFd(::open(options_.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // A link would lead the change of its mode elsewhere.
+  folder_fd_ =
+      UniqueFd(::open(options_.folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder_fd_.valid()) return queue_error("open the queue in", options_.folder, errno);
   // Profiles say what runs on a host: for its owner alone.
   ::fchmod(folder_fd_.get(), S_IRWXU);
   const std::string position = options_.folder + "/position";
-  position_fd_ = UniqueFd(::open(position.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  position_fd_ = UniqueFd(
+      ::open(position.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
   if (!position_fd_.valid()) return queue_error("open", position, errno);
   if (::flock(position_fd_.get(), LOCK_EX | LOCK_NB) != 0) {
     return Error{ErrorCode::kUnavailable,

@@ -86,6 +86,24 @@ TEST_F(DiskQueueTest, GivesBackWhatItWasGivenInOrder) {
   EXPECT_EQ(queue->stats().profiles, 0U);
 }
 
+TEST_F(DiskQueueTest, DoesNotFollowLinksThatOthersPlanted) {
+  const std::string elsewhere = folder_.path("elsewhere");
+  fs::create_directories(elsewhere);
+  fs::permissions(elsewhere, fs::perms::all);
+  fs::create_directory_symlink(elsewhere, options_.folder);
+  EXPECT_FALSE(DiskQueue::open(options_, clock_).ok());
+  EXPECT_EQ(fs::status(elsewhere).permissions(), fs::perms::all);
+  EXPECT_TRUE(fs::is_empty(elsewhere));
+
+  fs::remove(options_.folder);
+  fs::create_directories(options_.folder);
+  const std::string victim = folder_.path("victim");
+  write(victim, "precious");
+  fs::create_symlink(victim, options_.folder + "/position");
+  EXPECT_FALSE(DiskQueue::open(options_, clock_).ok());
+  EXPECT_EQ(read(victim), "precious");
+}
+
 TEST_F(DiskQueueTest, KeepsOrderAndPositionAcrossReopening) {
   options_.segment_bytes = 100;  // about two records a file
   {

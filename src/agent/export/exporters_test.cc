@@ -296,6 +296,25 @@ TEST_F(ExportersTest, FilesAreForTheirOwnerAlone) {
   }
 }
 
+TEST_F(ExportersTest, FilesDoNotFollowLinksThatOthersPlanted) {
+  config_.directory = folder_.path("profiles");
+  std::filesystem::create_directories(config_.directory);
+  const std::string victim = folder_.path("victim");
+  std::ofstream(victim) << "precious";
+  auto exporter = make(ExporterKind::kFiles, "");
+  const std::string name =
+      config_.directory + "/service-0_1000_20270115T080000.000Z_process_cpu.pb.gz";
+  std::filesystem::create_symlink(victim, name + ".tmp");
+  ASSERT_TRUE(exporter->take(window_of(1)).ok());
+  exporter->flush(in(seconds(20)));
+  EXPECT_EQ(exporter->stats().sent, 1U);
+  EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(name)));
+  std::ifstream in_victim(victim);
+  std::string text;
+  std::getline(in_victim, text);
+  EXPECT_EQ(text, "precious");
+}
+
 TEST_F(ExportersTest, AFullDiskOfFilesIsCountedAndRecovers) {
   config_.directory = folder_.path("profiles");
   auto exporter = make(ExporterKind::kFiles, "");

@@ -1,6 +1,5 @@
 #include "agent/export/file_sender.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 
 #include "agent/export/payload_codecs.h"
 #include "base/file.h"
+#include "base/private_file.h"
 
 namespace vesta::agent {
 namespace {
@@ -77,9 +77,8 @@ class FileSender final : public Sender {
       name = fmt::format("{}-{}{}", stem, twin, kSuffix);
     }
     rotate(size);
-    if (const int error = write(name, profile->pprof); error != 0)
-      return SendOutcome::retry(
-          fmt::format("cannot write {}/{}: {}", folder_, name, std::strerror(error)));
+    if (const Status written = write(name, profile->pprof); !written)
+      return SendOutcome::retry(written.error().message);
     files_.push_back({name, size});
     bytes_ += size;
     return SendOutcome::sent();
@@ -118,27 +117,29 @@ class FileSender final : public Sender {
       std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, ignored);
   }
 
-  // 0, or what went wrong. Whoever looks into the folder sees whole files only.
-  int write(const std::string& name, std::string_view bytes) const {
+  // Whoever looks into the folder sees whole files only.
+  Status write(const std::string& name, std::string_view bytes) const {
     make_folder();  // somebody may have tidied up
     const std::string temporary = path_of(name) + ".tmp";
+    // Others may write into the folder, too: what they planted there is not followed.
+    VESTA_ASSIGN(UniqueFd fd, create_private_file(temporary));
     int error = 0;
-    {
-      const UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-      if (!fd.valid()) return errno;
-      while (!bytes.empty() && error == 0) {
-        const ssize_t written = ::write(fd.get(), bytes.data(), bytes.size());
-        if (written > 0) {
-          bytes.remove_prefix(static_cast<size_t>(written));
-        } else if (errno != EINTR) {
-          error = written == 0 ? EIO : errno;
-        }
+    while (!bytes.empty() && error == 0) {
+      const ssize_t written = ::write(fd.get(), bytes.data(), bytes.size());
+      if (written > 0) {
+        bytes.remove_prefix(static_cast<size_t>(written));
+      } else if (errno != EINTR) {
+        error = written == 0 ? EIO : errno;
       }
-      if (error == 0 && ::fdatasync(fd.get()) != 0) error = errno;
     }
+    if (error == 0 && ::fdatasync(fd.get()) != 0) error = errno;
+    fd.reset();
     if (error == 0 && ::rename(temporary.c_str(), path_of(name).c_str()) != 0) error = errno;
-    if (error != 0) ::unlink(temporary.c_str());
-    return error;
+    if (error == 0) return {};
+    ::unlink(temporary.c_str());
+    return Error{ErrorCode::kIo,
+                 fmt::format("cannot write {}: {}", path_of(name), std::strerror(error)),
+                 {}};
   }
 
   const std::string folder_;

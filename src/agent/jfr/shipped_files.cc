@@ -1,7 +1,7 @@
 #include "agent/jfr/shipped_files.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/private_file.h"
 
 namespace vesta::agent {
 namespace {
@@ -95,8 +96,10 @@ Result<ShippedFiles> ShippedFiles::open(const std::string& path, size_t max_file
   ShippedFiles shipped;
   shipped.path_ = path;
   shipped.max_files_ = max_files;
-  if (path.empty() || ::access(path.c_str(), F_OK) != 0) return shipped;
-  VESTA_ASSIGN(const InputFile input, InputFile::open(path, kMaxFileBytes));
+  struct stat info {};
+  if (path.empty() || ::lstat(path.c_str(), &info) != 0) return shipped;
+  VESTA_ASSIGN(const UniqueFd fd, open_private_file(path));
+  VESTA_ASSIGN(const InputFile input, InputFile::from_fd(fd.get(), kMaxFileBytes));
   std::string_view rest = input.bytes();
   while (!rest.empty()) {
     const size_t end = rest.find('\n');
@@ -163,23 +166,22 @@ std::vector<std::string> ShippedFiles::paths() const {
 Status ShippedFiles::append(const std::string& line) {
   if (path_.empty()) return {};
   if (needs_rewrite_ || ++lines_ > 2 * files_.size() + kSlackLines) return rewrite();
-  const UniqueFd fd(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
-  const bool written =
-      fd.valid() &&
-      ::write(fd.get(), line.data(), line.size()) == static_cast<ssize_t>(line.size()) &&
-      ::fdatasync(fd.get()) == 0;
-  if (written) return {};
+  const auto fd = append_private_file(path_);
+  if (fd && ::write(fd->get(), line.data(), line.size()) == static_cast<ssize_t>(line.size()) &&
+      ::fdatasync(fd->get()) == 0) {
+    return {};
+  }
+  const std::string problem =
+      fd ? fmt::format("cannot write {}: {}", path_, std::strerror(errno)) : fd.error().message;
   needs_rewrite_ = true;
-  return Error{
-      ErrorCode::kIo,
-      fmt::format("cannot remember what was shipped in {}: {}", path_, std::strerror(errno)),
-      "after a restart these files are shipped again"};
+  return Error{ErrorCode::kIo, "cannot remember what was shipped: " + problem,
+               "after a restart these files are shipped again"};
 }
 
 Status ShippedFiles::rewrite() {
   std::string text;
   for (const auto& [number, path] : by_number_) text += note_line(path, &files_[path].file);
-  VESTA_TRY(write_file(path_, text));
+  VESTA_TRY(replace_private_file(path_, text));
   needs_rewrite_ = false;
   lines_ = files_.size();
   return {};

@@ -37,6 +37,22 @@ ShippedFile file_of(uint64_t number) {
   return {{number, -5}, {number, number * 7}, false};
 }
 
+TEST_F(ShippedFilesTest, LinksAreNeitherReadNorWrittenThrough) {
+  const std::string victim = path_ + "-victim";
+  std::ofstream(victim) << "precious";
+  ShippedFiles shipped = open();
+  std::filesystem::create_symlink(victim, path_);
+  EXPECT_FALSE(ShippedFiles::open(path_).ok());
+  EXPECT_FALSE(shipped.note("/a", file_of(1)).ok());
+  // What could not be noted is written anew, in the place of the link.
+  ASSERT_TRUE(shipped.note("/b", file_of(2)).ok());
+  EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(path_)));
+  EXPECT_EQ(open().size(), 2U);
+  std::ifstream in(victim);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "precious");
+  std::filesystem::remove(victim);
+}
+
 TEST_F(ShippedFilesTest, RemembersAcrossRestarts) {
   const std::string odd = "/a b/\\n\nx.jfr";
   ShippedFile broken = file_of(3);

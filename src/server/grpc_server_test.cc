@@ -169,6 +169,26 @@ TEST_F(GrpcServerTest, AnswersAnyMethodByItsPath) {
   EXPECT_EQ(client.call("/test.Service/Throw", "").status.error_code(), grpc::StatusCode::INTERNAL);
 }
 
+TEST_F(GrpcServerTest, RefusesCallsOfTwoTenants) {
+  start();
+  Client client(port());
+  for (const char* name : {"x-scope-orgid", "authorization"}) {
+    EXPECT_EQ(client.call("/test.Service/Who", "", {{name, "a"}, {name, "b"}}).status.error_code(),
+              grpc::StatusCode::INVALID_ARGUMENT)
+        << name;
+  }
+}
+
+TEST_F(GrpcServerTest, AnswersCountUntilTheyAreSent) {
+  limits_.answer_bytes = 1 << 20;
+  start();
+  Client client(port());
+  const auto large = client.call("/test.Service/Echo", std::string(2 << 20, 'a'));
+  EXPECT_EQ(large.status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_TRUE(client.call("/test.Service/Echo", std::string(1 << 19, 'a')).status.ok());
+  EXPECT_TRUE(eventually([&] { return dispatcher_->answers().used() == 0; }));
+}
+
 TEST_F(GrpcServerTest, TakesAndSendsGzip) {
   start();
   Client client(port());

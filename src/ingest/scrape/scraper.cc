@@ -43,6 +43,9 @@ std::string profile_url(const ScrapeTarget& target, const ScrapeProfile& profile
 }  // namespace
 
 struct Scraper::Loop {
+  Loop(const ScrapeJob& its_job, ScrapeProfile its_profile, ScrapeTarget its_target)
+      : job(its_job), profile(std::move(its_profile)), target(std::move(its_target)) {}
+
   const ScrapeJob& job;
   ScrapeProfile profile;
   ScrapeTarget target;
@@ -99,7 +102,7 @@ void Scraper::refresh_targets() {
         if (!profile.enabled) continue;
         std::string key = fmt::format("{}\n{}\n{}", job.name, target.url, profile.name);
         for (const auto& [name, value] : target.labels) key += fmt::format("\n{}={}", name, value);
-        auto loop = std::shared_ptr<Loop>(new Loop{job, profile, target, {}, false});
+        auto loop = std::make_shared<Loop>(job, profile, target);
         loop->status.job = job.name;
         loop->status.url = profile_url(target, profile, job);
         loop->status.profile = profile.name;

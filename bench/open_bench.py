@@ -28,12 +28,14 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 def make(path, count):
     chance = random.Random(1)
-    names = [f"package::function_{i}" for i in range(3000)]
     samples = []
     for _ in range(count):
-        stack = [names[min(2999, int(chance.expovariate(1 / 300)))] for _ in range(chance.randint(5, 25))]
+        # A walk through a call tree: what is near the root is shared, what is near the leaf is rare.
+        stack = ["main"]
+        for depth in range(chance.randint(5, 25)):
+            stack.append(f"package::function_{depth}_{min(40, int(chance.expovariate(1)))}")
         labels = {"thread": f"t{chance.randint(0, 20)}", "path": f"/p{chance.randint(0, 6)}"}
-        samples.append(([*stack, "main"], [1, chance.randint(1, 5) * 10_000_000], labels))
+        samples.append((stack[::-1], [1, chance.randint(1, 5) * 10_000_000], labels))
     types = (("samples", "count"), ("cpu", "nanoseconds"))
     content = pprof_proto.encode(samples, types, time.time_ns() - 60_000_000_000, 30_000_000_000)
     path.write_bytes(gzip.compress(content, 1))

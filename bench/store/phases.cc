@@ -158,7 +158,7 @@ int from_pprof(const std::vector<std::string>& arguments) {
         kFleetStartNs + static_cast<int64_t>(i / kPods) * Fleet::kIntervalNs;
     now_ns = batch.profiles[0].time_ns;
     const WriteReceipt receipt =
-        value_or_exit(engine->write(kTenant, batch, {.durable = i % 10 == 9, .now_ns = 0}));
+        value_or_exit(engine->write(kTenant, batch, {.durable = i % 10 == 9, .now_ns = 0, .piece_of = {}}));
     if (i < kDifferent) continue;  // the first of each bring new stacks
     samples += receipt.samples;
     decoding += decoded - thread_before;
@@ -216,7 +216,7 @@ int load(const std::vector<std::string>& arguments) {
           fleet.batch(service, kFleetStartNs, at, std::min(kAtOnce, end - at));
       generating += thread_cpu_seconds() - before;
       const WriteReceipt receipt =
-          value_or_exit(engine->write(kTenant, batch, {.durable = false, .now_ns = 0}));
+          value_or_exit(engine->write(kTenant, batch, {.durable = false, .now_ns = 0, .piece_of = {}}));
       samples += receipt.samples;
       profiles += receipt.profiles;
     }
@@ -296,7 +296,7 @@ int labels(const std::vector<std::string>& arguments) {
         Fleet::set_labels(batch, profile, service, static_cast<uint32_t>(i));
         batch.profiles.push_back(std::move(profile));
       }
-      value_or_exit(engine->write(kTenant, batch, {.durable = false, .now_ns = 0}));
+      value_or_exit(engine->write(kTenant, batch, {.durable = false, .now_ns = 0, .piece_of = {}}));
     }
     check(engine->flush());
   }

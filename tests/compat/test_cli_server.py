@@ -74,6 +74,7 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(report["rows"][0]["name"], "parse")
 
     def test_labels_of_samples_do_not_multiply_the_duration(self):
+        self.addCleanup(self.vesta, "delete", '{service_name="tagged"}', "--all-time", "--yes")  # others list all services
         duration_ns = 3_980_000_000
         samples = [(["work", "main"], [10_000_000], {"path": f"/{i}"}) for i in range(7)]
         path = self.folder / "tagged.pb"

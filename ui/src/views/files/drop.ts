@@ -31,7 +31,7 @@ export async function take(files: readonly File[]) {
     failures.value = await openFiles(files, { signal, onSent });
   } catch (error) {
     if (!signal.aborted) throw error;
-    toast('Cancelled; the server stopped reading the file');
+    toast(`Cancelled; ${opening.value?.name ?? 'the file'} was not opened`);
     return;
   } finally {
     opening.value = null;

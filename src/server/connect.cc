@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <optional>
 
 #include "base/json_writer.h"
 
@@ -17,6 +18,10 @@ constexpr std::string_view kJsonType = "application/json";
 constexpr std::string_view kProtoType = "application/proto";
 
 enum class Codec { kProto, kJson, kUnknown };
+
+bool has_json(const RpcMethod& method) {
+  return method.request_type != nullptr && method.response_type != nullptr;
+}
 
 std::string_view trim(std::string_view text) {
   constexpr std::string_view kBlank = " \t";
@@ -118,36 +123,33 @@ Result<std::string> json_from_proto(const std::string& bytes,
   return json;
 }
 
-Result<HttpResponse> call(const RpcMethod& method, Codec codec, const HttpRequest& request,
-                          const Caller& caller) {
-  std::string converted;
-  std::string_view body = request.body;
-  if (codec == Codec::kJson) {
-    VESTA_ASSIGN(converted, proto_from_json(request.body, *method.request_type));
-    body = converted;
-  }
-  HttpResponse response;
-  VESTA_ASSIGN(response.body, method.handler(body, caller));
-  response.content_type = kProtoType;
-  if (codec == Codec::kJson) {
-    VESTA_ASSIGN(response.body, json_from_proto(response.body, *method.response_type));
-    response.content_type = kJsonType;
-  }
-  return response;
+std::optional<RpcCodec> codec_of_request(const RpcMethod& method, const HttpRequest& request) {
+  const Codec codec = codec_of(request.header("content-type"));
+  if (codec == Codec::kProto) return RpcCodec::kProto;
+  if (codec == Codec::kJson && has_json(method)) return RpcCodec::kJson;
+  return std::nullopt;
 }
 
 }  // namespace
 
+Result<std::string> call_rpc(const RpcMethod& method, RpcCodec codec, const std::string& message,
+                             const Caller& caller) {
+  // A body that is not a message is answered; libprotobuf would write to standard error as well.
+  const google::protobuf::LogSilencer silencer;
+  if (codec == RpcCodec::kProto) return method.handler(message, caller);
+  if (!has_json(method)) {
+    return Error{ErrorCode::kUnsupported, method.path + " has no JSON form", "send protobuf"};
+  }
+  VESTA_ASSIGN(const std::string converted, proto_from_json(message, *method.request_type));
+  VESTA_ASSIGN(const std::string answer, method.handler(converted, caller));
+  return json_from_proto(answer, *method.response_type);
+}
+
 HttpResponse handle_connect(const RpcMethod& method, const HttpRequest& request,
                             const Caller& caller) {
   if (request.method != "POST") return not_allowed();
-  // A body that is no message is answered; libprotobuf would write to standard error as well.
-  const google::protobuf::LogSilencer silencer;
-  const bool has_json = method.request_type != nullptr && method.response_type != nullptr;
-  const Codec codec = codec_of(request.header("content-type"));
-  if (codec == Codec::kUnknown || (codec == Codec::kJson && !has_json)) {
-    return unsupported_type(has_json);
-  }
+  const std::optional<RpcCodec> codec = codec_of_request(method, request);
+  if (!codec) return unsupported_type(has_json(method));
   const std::string_view version = request.header("connect-protocol-version");
   if (!version.empty() && version != "1") {
     return error_response(
@@ -159,14 +161,19 @@ HttpResponse handle_connect(const RpcMethod& method, const HttpRequest& request,
   if (!deadline) return error_response(deadline.error());
   with_request.deadline = *deadline;
 
-  const auto response = call(method, codec, request, with_request);
-  if (response) return *response;
+  auto answer = call_rpc(method, *codec, request.body, with_request);
+  if (answer) {
+    HttpResponse response;
+    response.body = std::move(*answer);
+    response.content_type = *codec == RpcCodec::kJson ? kJsonType : kProtoType;
+    return response;
+  }
   // What gave up because of the time says so in the protocol's words.
-  if (response.error().code == ErrorCode::kLimit &&
+  if (answer.error().code == ErrorCode::kLimit &&
       std::chrono::steady_clock::now() >= with_request.deadline) {
     return deadline_exceeded();
   }
-  return error_response(response.error());
+  return error_response(answer.error());
 }
 
 }  // namespace vesta::server

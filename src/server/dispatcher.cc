@@ -10,6 +10,8 @@
 
 #include "formats/common/compression.h"
 #include "server/connect.h"
+#include "server/connect_get.h"
+#include "server/grpc_protocol.h"
 #include "server/http_text.h"
 #include "server/request_checks.h"
 
@@ -37,9 +39,25 @@ HttpResponse not_found(std::string_view path) {
                          "/api/v1/openapi.json lists what this server answers"});
 }
 
-HttpResponse call(const Endpoint& endpoint, const HttpRequest& request, const Caller& caller) {
+HttpResponse call_rpc_endpoint(const RpcMethod& method, HttpRequest& request, const Caller& caller,
+                               uint64_t max_decoded_bytes, MemoryBudget::Lease& lease) {
+  if (request.method == "GET" || request.method == "HEAD") {
+    if (auto taken = take_connect_get(request, max_decoded_bytes, lease); !taken) {
+      return taken.error().code == ErrorCode::kTooMany ? busy_response(taken.error())
+                                                       : error_response(taken.error());
+    }
+  } else if (const auto type = grpc_type_of(request.header("content-type"))) {
+    return handle_grpc(*type, method, request, caller, max_decoded_bytes, lease);
+  }
+  return handle_connect(method, request, caller);
+}
+
+HttpResponse call(const Endpoint& endpoint, HttpRequest& request, const Caller& caller,
+                  uint64_t max_decoded_bytes, MemoryBudget::Lease& lease) {
   try {
-    if (endpoint.rpc != nullptr) return handle_connect(*endpoint.rpc, request, caller);
+    if (endpoint.rpc != nullptr) {
+      return call_rpc_endpoint(*endpoint.rpc, request, caller, max_decoded_bytes, lease);
+    }
     return endpoint.http->handler(request, caller);
   } catch (const std::bad_alloc&) {
     return busy_response({ErrorCode::kUnavailable, "out of memory", "try again, or ask for less"});
@@ -159,7 +177,8 @@ HttpResponse Dispatcher::run(const Admission& admission, HttpRequest& request,
   if (body) {
     request.body = std::move(*body);
     request.path_fields = admission.path_fields;
-    response = call(*admission.endpoint, request, admission.caller);
+    response =
+        call(*admission.endpoint, request, admission.caller, limits_.max_decoded_bytes, lease);
   } else if (body.error().code == ErrorCode::kTooMany) {
     response = busy_response(body.error());
   } else {

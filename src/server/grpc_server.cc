@@ -16,8 +16,8 @@
 
 #include "base/percent.h"
 #include "formats/common/compression.h"
-#include "formats/protobuf/wire.h"
 #include "server/connection_cap.h"
+#include "server/grpc_status.h"
 #include "server/http_text.h"
 #include "server/request_id.h"
 
@@ -40,56 +40,11 @@ struct Environment {
   MemoryBudget& budget;
 };
 
-grpc::StatusCode status_code_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kInvalidInput:
-    case ErrorCode::kUsage:
-      return grpc::StatusCode::INVALID_ARGUMENT;
-    case ErrorCode::kUnauthenticated:
-      return grpc::StatusCode::UNAUTHENTICATED;
-    case ErrorCode::kPermission:
-      return grpc::StatusCode::PERMISSION_DENIED;
-    case ErrorCode::kNotFound:
-    case ErrorCode::kNoData:
-      return grpc::StatusCode::NOT_FOUND;
-    case ErrorCode::kLimit:
-    case ErrorCode::kTooMany:
-      return grpc::StatusCode::RESOURCE_EXHAUSTED;
-    case ErrorCode::kUnsupported:
-      return grpc::StatusCode::UNIMPLEMENTED;
-    case ErrorCode::kUnavailable:
-      return grpc::StatusCode::UNAVAILABLE;
-    case ErrorCode::kIo:
-      return grpc::StatusCode::INTERNAL;
-  }
-  return grpc::StatusCode::INTERNAL;
-}
-
-// google.rpc.Status with a google.rpc.RetryInfo of one second: exporters of OTLP drop what was
-// refused with RESOURCE_EXHAUSTED unless this says that trying again helps.
-std::string retry_details(grpc::StatusCode code, const std::string& message) {
-  WireWriter duration;
-  duration.uint64(1, 1);
-  WireWriter retry;
-  retry.message(1, duration);
-  WireWriter any;
-  any.bytes(1, "type.googleapis.com/google.rpc.RetryInfo");
-  any.bytes(2, retry.take());
-  WireWriter status;
-  status.uint64(1, static_cast<uint64_t>(code));
-  status.bytes(2, message);
-  status.message(3, any);
-  return status.take();
-}
-
 grpc::Status status_of(const Error& error) {
-  const grpc::StatusCode code = status_code_of(error.code);
-  const std::string message =
-      error.hint.empty() ? error.message : error.message + "; " + error.hint;
-  if (error.code == ErrorCode::kTooMany || error.code == ErrorCode::kUnavailable) {
-    return {code, message, retry_details(code, message)};
-  }
-  return {code, message};
+  const int code = grpc_code_of(error.code);
+  const std::string message = grpc_message_of(error);
+  return {static_cast<grpc::StatusCode>(code), message,
+          is_passing(error.code) ? grpc_retry_details(code, message) : std::string()};
 }
 
 // "ipv4:127.0.0.1:4321" or "ipv6:%5B::1%5D:4321" without the port.

@@ -160,9 +160,13 @@ void HttpServer::Parts::take(Listener& listener, Socket socket) {
   }
   net::post(executor, [this, &owner, &listener, fd, is_ipv6, refuse,
                        address = address_text(peer.address())]() mutable {
-    HttpConnection connection{owner.io, fd,     is_ipv6, std::move(address), listener.only_paths,
-                              {},       refuse, {}};
+    HttpConnection connection{owner.io, fd, is_ipv6, std::move(address), listener.only_paths, {},
+                              refuse,   {}, {}};
     if (tls != nullptr) connection.tls = tls->current();
+    connection.on_replace = [&owner](HttpSession* old_one, HttpSession* new_one) {
+      owner.sessions.erase(old_one);
+      owner.sessions.insert(new_one);
+    };
     connection.on_end = [this, &owner, refuse](HttpSession* session) {
       if (owner.sessions.erase(session) == 0) return;
       --(refuse ? environment.counters.refusing : environment.counters.connections);

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
@@ -14,6 +12,11 @@
 #include <optional>
 #include <type_traits>
 
+#include "server/grpc_protocol.h"
+#include "server/http2/connection.h"
+#include "server/http2/session.h"
+#include "server/http_date.h"
+#include "server/http_streams.h"
 #include "server/http_text.h"
 #include "server/peer_watch.h"
 #include "server/request_checks.h"
@@ -28,8 +31,6 @@ namespace http = beast::http;
 using tcp = net::ip::tcp;
 using error_code = beast::error_code;
 using Clock = std::chrono::steady_clock;
-using PlainStream = beast::basic_stream<tcp, net::io_context::executor_type>;
-using TlsStream = beast::ssl_stream<PlainStream>;
 
 // Beast reads as much as the buffer has room for: little while a connection is idle, so that ten
 // thousand of them cost little, and much as soon as a body comes, or reading is ten times slower.
@@ -90,15 +91,6 @@ struct LeasedBody {
   // NOLINTEND(readability-identifier-naming)
 };
 
-std::string date_text() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  std::array<char, 64> text{};
-  const size_t size = std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
-  return {text.data(), size};
-}
-
 // Why a request could not be read, for the client and for metrics; status 0 = say nothing.
 struct ReadProblem {
   int status = 0;
@@ -155,10 +147,11 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
                                   ++self->environment_.counters.handshake_failures;
                                   return self->close();
                                 }
+                                if (self->chose_http2()) return self->become_http2();
                                 self->next_request();
                               });
     } else {
-      next_request();
+      detect_http2();
     }
   }
 
@@ -188,6 +181,56 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
   }
 
   PlainStream& lowest() { return beast::get_lowest_layer(stream_); }
+
+  // What the client and we agreed on while shaking hands.
+  bool chose_http2() {
+    const unsigned char* name = nullptr;
+    unsigned size = 0;
+    if constexpr (std::is_same_v<Stream, TlsStream>) {
+      ::SSL_get0_alpn_selected(stream_.native_handle(), &name, &size);
+    }
+    return size == 2 && name[0] == 'h' && name[1] == '2';
+  }
+
+  // Without TLS, a client of HTTP/2 says so with its first bytes, which no request of HTTP/1 has.
+  void detect_http2() {
+    if (buffer_.size() == 0) {
+      buffer_.reserve(kIdleBuffer);
+      lowest().expires_after(environment_.limits.header_timeout);
+    }
+    stream_.async_read_some(buffer_.prepare(kIdleBuffer - buffer_.size()),
+                            [self = this->shared_from_this()](error_code error, size_t size) {
+                              if (self->phase_ == Phase::kClosed) return;
+                              self->buffer_.commit(size);
+                              const std::string_view bytes = self->buffered();
+                              if (error && bytes.empty()) {
+                                if (error == beast::error::timeout)
+                                  ++self->environment_.counters.timeouts;
+                                return self->close();
+                              }
+                              const size_t length = std::min(bytes.size(), kHttp2Preface.size());
+                              if (bytes.substr(0, length) != kHttp2Preface.substr(0, length)) {
+                                return self->next_request();
+                              }
+                              if (length == kHttp2Preface.size()) return self->become_http2();
+                              if (error) return self->on_read_error(error);
+                              self->detect_http2();
+                            });
+  }
+
+  std::string_view buffered() const {
+    return {static_cast<const char*>(buffer_.data().data()), buffer_.size()};
+  }
+
+  void become_http2() {
+    phase_ = Phase::kClosed;
+    std::string first(buffered());
+    const auto replace = connection_.on_replace;
+    const auto session = make_http2_session(environment_, std::move(connection_),
+                                            std::move(stream_), std::move(first));
+    replace(this, session.get());
+    session->begin();
+  }
 
   void next_request() {
     if (environment_.stopping) return close();
@@ -412,9 +455,9 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
 
     reply_.emplace();
     reply_->version(parser_->is_header_done() ? parser_->get().version() : 11);
-    reply_->result(static_cast<unsigned>(response.status));
+    reply_->result(static_cast<unsigned>(sent_status(response)));
     reply_->set(http::field::server, "vesta");
-    reply_->set(http::field::date, date_text());
+    reply_->set(http::field::date, http_date());
     if (has_body) reply_->set(http::field::content_type, header_safe(response.content_type));
     for (const auto& [name, value] : response.headers) {
       reply_->insert(header_safe(name), header_safe(value));

@@ -60,6 +60,8 @@ struct HttpConnection {
   const std::vector<std::string>& only_paths;
   std::shared_ptr<boost::asio::ssl::context> tls;  // null = plain
   bool refuse = false;                             // say 503 and go
+  // On the session's thread, when another session takes the connection over.
+  std::function<void(HttpSession* old_one, HttpSession* new_one)> on_replace;
   // On the session's thread, when it is closed; the session may be gone right after.
   std::function<void(HttpSession*)> on_end;
 };

@@ -8,6 +8,8 @@ Router::Router(const Routes& routes) {
   for (const HttpRoute& route : routes.http()) add(route.path, route.method, {&route, nullptr});
   for (const RpcMethod& method : routes.rpc()) {
     add(method.path, "POST", {nullptr, &method});
+    // Connect's GET is for calls without side effects.
+    if (method.scope == Scope::kRead) add(method.path, "GET", {nullptr, &method});
     rpc_.emplace(method.path, Endpoint{nullptr, &method});
   }
 }

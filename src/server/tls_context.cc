@@ -24,6 +24,20 @@ Error tls_error(std::string_view what, const std::string& path,
           "it must be PEM, and readable for this process"};
 }
 
+// HTTP/2 where the client speaks it, else HTTP/1.1. One that names neither, and so would read what
+// follows as something else, is refused (RFC 7301, 3.2).
+int choose_protocol(SSL* /*connection*/, const unsigned char** chosen, unsigned char* chosen_size,
+                    const unsigned char* offered, unsigned offered_size, void* /*nothing*/) {
+  static constexpr unsigned char kOurs[] = "\x02h2\x08http/1.1";
+  unsigned char* name = nullptr;
+  if (::SSL_select_next_proto(&name, chosen_size, kOurs, sizeof(kOurs) - 1, offered,
+                              offered_size) != OPENSSL_NPN_NEGOTIATED) {
+    return SSL_TLSEXT_ERR_ALERT_FATAL;
+  }
+  *chosen = name;
+  return SSL_TLSEXT_ERR_OK;
+}
+
 Result<std::shared_ptr<ssl::context>> load(const TlsFiles& files) {
   auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
   boost::system::error_code error;
@@ -34,6 +48,7 @@ Result<std::shared_ptr<ssl::context>> load(const TlsFiles& files) {
   // A client cannot make us negotiate over and over, and idle connections give their buffers back.
   ::SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_RENEGOTIATION);
   ::SSL_CTX_set_mode(context->native_handle(), SSL_MODE_RELEASE_BUFFERS);
+  ::SSL_CTX_set_alpn_select_cb(context->native_handle(), choose_protocol, nullptr);
   if (context->use_certificate_chain_file(files.certificate, error)) {
     return tls_error("certificate", files.certificate, error);
   }

@@ -65,6 +65,14 @@ class RecordingEngine : public Engine {
                                                 TimeRange, std::string_view, size_t) override {
     return std::vector<std::string>();
   }
+  Result<std::vector<std::string>> sample_label_names(std::string_view, const Selector&,
+                                                      TimeRange) override {
+    return std::vector<std::string>();
+  }
+  Result<std::vector<SampleLabelSets>> sample_label_sets(std::string_view,
+                                                         const SampleLabelsRequest&) override {
+    return std::vector<SampleLabelSets>();
+  }
   Result<std::vector<Selection>> select(std::string_view, const SelectRequest&) override {
     return std::vector<Selection>();
   }

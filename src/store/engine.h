@@ -56,10 +56,15 @@ struct SeriesInfo {
 struct SampleFilter {
   std::vector<std::array<uint8_t, 16>> trace_ids;  // any of them
   std::vector<std::array<uint8_t, 8>> span_ids;    // any of them
-  Selector labels;                 // of samples; all of them. A number is matched as decimal text
+  Selector labels;  // of samples; all of them. A number is matched as decimal text
+  // Of a series and its samples together, for clients that know one kind of labels: each matcher is
+  // held against the label of the series if that has one, else against the sample's. A series that
+  // fails is left out, with its profiles.
+  Selector either;
   std::optional<TimeRange> times;  // of samples; one without a time is not meant
   bool empty() const {
-    return trace_ids.empty() && span_ids.empty() && labels.empty() && !times.has_value();
+    return trace_ids.empty() && span_ids.empty() && labels.empty() && either.empty() &&
+           !times.has_value();
   }
 };
 
@@ -87,6 +92,10 @@ struct TotalsRequest {
   TimeRange range;
   int64_t step_ns = 0;  // buckets [start + k·step, start + (k+1)·step)
   std::vector<std::string> group_by;
+  // Names that a series lacks are looked up among the labels of its samples, each of which then
+  // counts for a group of its own. Costs a look at every profile. A group has a point where it has
+  // a sample; its profiles are all of the series.
+  bool group_samples = false;
   // What counts of each profile; either costs a look at every profile. A profile of which nothing
   // counts is still one of its bucket's.
   SampleFilter samples;
@@ -94,7 +103,7 @@ struct TotalsRequest {
   std::function<std::vector<uint8_t>(const StackTree&)> stacks;
   QueryBudget budget;
 
-  bool counts_all() const { return samples.empty() && !stacks; }
+  bool counts_all() const { return samples.empty() && !stacks && !group_samples; }
 };
 
 struct TotalsPoint {
@@ -125,6 +134,7 @@ struct PointsRequest {
   Selector selector;
   TimeRange range;
   bool by_span = false;      // one for each trace and span of a profile; none without a span id
+  SampleFilter samples;      // what counts; a profile of which nothing does is not one
   size_t limit = 1'000'000;  // kLimit beyond
   // By stack of a service's tree, whether it counts for ProfilePoint::marked; asked once for each
   // service. Costs a look at every profile.
@@ -139,6 +149,21 @@ struct SamplesRequest {
   bool keep_labels = true;
   bool keep_links = true;
   bool keep_times = false;
+};
+
+// What samples are labelled with, as far as it names something: texts, and numbers that are ids
+// (pid), not what was measured (bytes).
+struct SampleLabelsRequest {
+  Selector selector;  // of series: the labels are those of samples of their services
+  TimeRange range;
+  Selector samples;  // that the labels of a sample must match
+  std::vector<std::string> names;
+  size_t limit = 100'000;  // sets of one service; kLimit beyond
+  QueryBudget budget;
+};
+struct SampleLabelSets {
+  std::string service;
+  std::vector<Labels> sets;  // each once, in order, with the labels that were asked for; none empty
 };
 
 struct WriteOptions {
@@ -207,6 +232,15 @@ class Engine {
                                                         std::string_view name,
                                                         const Selector& selector, TimeRange range,
                                                         std::string_view prefix, size_t limit) = 0;
+
+  // Labels of samples of services that have a matching series. They are kept by service and without
+  // a time: an answer also has those of other types, and of profiles before or after the range.
+  virtual Result<std::vector<std::string>> sample_label_names(std::string_view tenant,
+                                                              const Selector& selector,
+                                                              TimeRange range) = 0;
+  // In the order of services; none without a set.
+  virtual Result<std::vector<SampleLabelSets>> sample_label_sets(
+      std::string_view tenant, const SampleLabelsRequest& request) = 0;
 
   // Without group_by: exactly one selection, empty when there is nothing.
   virtual Result<std::vector<Selection>> select(std::string_view tenant,

@@ -6,6 +6,7 @@
 #include "profile/carried_rounding.h"
 #include "profile/dictionary_builder.h"
 #include "store/query_cost.h"
+#include "store/sample_labels.h"
 #include "store/series_labels.h"
 #include "store/stack_dictionary.h"
 
@@ -14,12 +15,13 @@ namespace {
 
 std::vector<ChosenSeries> choose(const Tenant& tenant, const ProfileType& type,
                                  const Selector& selector, TimeRange range,
-                                 const std::vector<std::string>& ids,
+                                 const SampleFilter& samples, const std::vector<std::string>& ids,
                                  const std::optional<ValueRange>& totals) {
   std::vector<ChosenSeries> chosen;
   if (range.empty()) return chosen;
   for (const auto& [labels, series] : tenant.series) {
     if (series.type != type || !matches(selector, labels)) continue;
+    if (!left_to_samples(samples.either, labels)) continue;
     ChosenSeries found{&labels, &series, tenant.services.at(series.service).get(), {}};
     for (auto at = series.profiles.lower_bound({range.start_ns, ""});
          at != series.profiles.end() && at->first.first < range.end_ns; ++at) {
@@ -51,16 +53,23 @@ Labels text_labels(const SampleLabels& labels) {
   return texts;
 }
 
-// Which samples are meant. Labels are looked at once for each set of them.
+// Which samples of chosen series are meant. Labels are looked at once for each set of them.
 class SampleTest {
  public:
   explicit SampleTest(const SampleFilter& filter) : filter_(filter) {}
 
-  // Samples that follow are of this service.
-  void use(const Service& service) {
-    if (service_ == &service || filter_.labels.empty()) return;
-    service_ = &service;
-    verdicts_.assign(service.label_sets.size(), Verdict::kUnknown);
+  // Samples that follow are of this series.
+  void use(const ChosenSeries& chosen) {
+    if (!looks_at_labels()) return;
+    const std::vector<bool> asked =
+        left_to_samples(filter_.either, *chosen.labels).value_or(std::vector<bool>());
+    if (service_ == chosen.service && asked == asked_) return;
+    service_ = chosen.service;
+    asked_ = asked;
+    left_.clear();
+    for (size_t i = 0; i < asked.size(); ++i)
+      if (asked[i]) left_.push_back(filter_.either[i]);
+    verdicts_.assign(service_->label_sets.size(), Verdict::kUnknown);
   }
   bool passes(const SampleKey& sample) {
     if (filter_.times && (sample.time_ns == 0 || !filter_.times->contains(sample.time_ns)))
@@ -76,18 +85,22 @@ class SampleTest {
   static bool any_of(const Wanted& wanted, const Id& id) {
     return wanted.empty() || std::ranges::find(wanted, id) != wanted.end();
   }
+  bool looks_at_labels() const { return !filter_.labels.empty() || !filter_.either.empty(); }
   bool has_labels(uint32_t set) {
-    if (filter_.labels.empty()) return true;
+    if (!looks_at_labels()) return true;
     Verdict& verdict = verdicts_[set];
     if (verdict == Verdict::kUnknown) {
       const Labels texts = text_labels(service_->label_sets[set]);
-      verdict = matches(filter_.labels, texts) ? Verdict::kYes : Verdict::kNo;
+      const bool passes = matches(filter_.labels, texts) && matches(left_, texts);
+      verdict = passes ? Verdict::kYes : Verdict::kNo;
     }
     return verdict == Verdict::kYes;
   }
 
   const SampleFilter& filter_;
   const Service* service_ = nullptr;
+  std::vector<bool> asked_;        // of filter_.either
+  Selector left_;                  // those matchers
   std::vector<Verdict> verdicts_;  // by label set of the service
 };
 
@@ -104,7 +117,7 @@ bool is_averaged(const ChosenSeries& chosen) {
 template <class MakeKey>
 std::vector<StoredSample> sum_of(const ChosenSeries& chosen, SampleTest& test, MakeKey&& make_key) {
   std::vector<StoredSample> sums;
-  test.use(*chosen.service);
+  test.use(chosen);
   size_t most = 0;
   for (const auto& [id, profile] : chosen.profiles) most += profile->samples.size();
   sums.reserve(most);
@@ -137,15 +150,25 @@ void add_header(Selection& selection, std::map<std::string, uint64_t>& losses,
   for (const auto& [reason, count] : profile.losses) losses[reason] += count;
 }
 
-int64_t counted_total(const StoredProfile& profile, const TotalsRequest& request, SampleTest& test,
-                      const std::vector<uint8_t>& stacks) {
-  if (request.counts_all()) return profile.total;
-  int64_t total = 0;
+// By labels of samples, or all together.
+std::map<Labels, int64_t> counted_totals(const ChosenSeries& chosen, const StoredProfile& profile,
+                                         const TotalsRequest& request, SampleTest& test,
+                                         const std::vector<uint8_t>& stacks) {
+  if (request.counts_all()) return {{{}, profile.total}};
+  std::map<Labels, int64_t> totals;
+  if (!request.group_samples) totals[{}];
   for (const auto& [sample, value] : profile.samples) {
     if (request.stacks && (sample.stack >= stacks.size() || stacks[sample.stack] == 0)) continue;
-    if (test.passes(sample)) total = saturating_add(total, value);
+    if (!test.passes(sample)) continue;
+    Labels own;
+    if (request.group_samples) {
+      own = own_labels(text_labels(chosen.service->label_sets[sample.labels]), *chosen.labels,
+                       request.group_by);
+    }
+    int64_t& total = totals[own];
+    total = saturating_add(total, value);
   }
-  return total;
+  return totals;
 }
 
 // The label sets of a service in the order of the labels themselves, which all engines have.
@@ -229,7 +252,7 @@ Result<std::vector<Selection>> select(const Tenant& tenant, const SelectRequest&
   SampleTest test(request.samples);
   if (request.group_by.empty()) groups[{}];
   for (const ChosenSeries& chosen : choose(tenant, request.type, request.selector, request.range,
-                                           request.profile_ids, request.totals)) {
+                                           request.samples, request.profile_ids, request.totals)) {
     GroupSum& group = groups[group_of(*chosen.labels, request.group_by)];
     std::vector<int64_t>& weights = group.weights[chosen.series->service];
     const auto add = [&](StackNumber stack, int64_t value) -> Status {
@@ -246,7 +269,7 @@ Result<std::vector<Selection>> select(const Tenant& tenant, const SelectRequest&
            }))
         VESTA_TRY(add(key.stack, value));
     } else {
-      test.use(*chosen.service);
+      test.use(chosen);
       for (const auto& [id, profile] : chosen.profiles) {
         for (const auto& [key, value] : profile->samples)
           if (test.passes(key)) VESTA_TRY(add(key.stack, value));
@@ -283,31 +306,36 @@ Result<std::vector<TotalsSeries>> totals(const Tenant& tenant, const TotalsReque
   SampleTest test(request.samples);
   std::map<Labels, std::map<uint64_t, TotalsPoint>> groups;  // by number of the bucket
   for (const ChosenSeries& chosen :
-       choose(tenant, request.type, request.selector, request.range, {}, {})) {
-    std::map<uint64_t, TotalsPoint> buckets;
+       choose(tenant, request.type, request.selector, request.range, request.samples, {}, {})) {
+    std::map<uint64_t, std::map<Labels, int64_t>> buckets;
+    std::map<uint64_t, uint64_t> profiles;  // by bucket
     std::vector<uint8_t> stacks;
     if (request.stacks) stacks = request.stacks(chosen.service->tree);
-    test.use(*chosen.service);
+    test.use(chosen);
     for (const auto& [id, profile] : chosen.profiles) {
       // The range may be wider than 63 bits.
       const uint64_t offset =
           static_cast<uint64_t>(profile->time_ns) - static_cast<uint64_t>(request.range.start_ns);
-      TotalsPoint& point = buckets[offset / static_cast<uint64_t>(request.step_ns)];
-      point.sum = saturating_add(point.sum, counted_total(*profile, request, test, stacks));
-      ++point.profiles;
+      const uint64_t number = offset / static_cast<uint64_t>(request.step_ns);
+      ++profiles[number];
+      for (const auto& [own, total] : counted_totals(chosen, *profile, request, test, stacks)) {
+        int64_t& sum = buckets[number][own];
+        sum = saturating_add(sum, total);
+      }
     }
-    auto& group = groups[group_of(*chosen.labels, request.group_by)];
-    for (const auto& [number, part] : buckets) {
-      const auto [at, is_new] = group.try_emplace(number);
-      if (is_new) VESTA_TRY(cost.add(sizeof(TotalsPoint)));
-      TotalsPoint& point = at->second;
-      const bool instant = request.type.temporality() == Temporality::kInstant;
-      point.time_ns = static_cast<int64_t>(static_cast<uint64_t>(request.range.start_ns) +
-                                           number * static_cast<uint64_t>(request.step_ns));
-      point.value =
-          saturating_add(point.value, instant ? average(part.sum, part.profiles) : part.sum);
-      point.sum = saturating_add(point.sum, part.sum);
-      point.profiles += part.profiles;
+    const Labels labels = group_of(*chosen.labels, request.group_by);
+    const bool instant = request.type.temporality() == Temporality::kInstant;
+    for (const auto& [number, parts] : buckets) {
+      for (const auto& [own, sum] : parts) {
+        const auto [at, is_new] = groups[joined(labels, own)].try_emplace(number);
+        if (is_new) VESTA_TRY(cost.add(sizeof(TotalsPoint)));
+        TotalsPoint& point = at->second;
+        point.time_ns = static_cast<int64_t>(static_cast<uint64_t>(request.range.start_ns) +
+                                             number * static_cast<uint64_t>(request.step_ns));
+        point.value = saturating_add(point.value, instant ? average(sum, profiles[number]) : sum);
+        point.sum = saturating_add(point.sum, sum);
+        point.profiles += profiles[number];
+      }
     }
   }
   VESTA_TRY(cost.add(0));
@@ -327,6 +355,7 @@ Result<std::vector<ProfilePoint>> points(const Tenant& tenant, const PointsReque
     int64_t value = 0;
     int64_t marked = 0;
   };
+  SampleTest test(request.samples);
   std::map<std::string, std::vector<uint8_t>> marks;  // by service
   const auto add = [&](const ChosenSeries& chosen, const std::string& id,
                        const StoredProfile& profile, const Value& value,
@@ -341,25 +370,27 @@ Result<std::vector<ProfilePoint>> points(const Tenant& tenant, const PointsReque
     return cost.add(sizeof(ProfilePoint));
   };
   for (const ChosenSeries& chosen :
-       choose(tenant, request.type, request.selector, request.range, {}, {})) {
+       choose(tenant, request.type, request.selector, request.range, request.samples, {}, {})) {
+    test.use(chosen);
     const std::string& service = chosen.series->service;
     const auto [marked, is_new] = marks.try_emplace(service);
     if (is_new && request.marks) marked->second = request.marks(tenant.services.at(service)->tree);
     const std::vector<uint8_t>& is_marked = marked->second;
     for (const auto& [id, profile] : chosen.profiles) {
-      if (!request.by_span && !request.marks) {
+      if (!request.by_span && !request.marks && request.samples.empty()) {
         VESTA_TRY(add(chosen, *id, *profile, {profile->total, 0}, {}));
         continue;
       }
       std::map<Link, Value> spans;
       for (const auto& [sample, value] : profile->samples) {
         if (request.by_span && sample.link.span_id == Link{}.span_id) continue;
+        if (!test.passes(sample)) continue;
         Value& sum = spans[request.by_span ? sample.link : Link{}];
         sum.value = saturating_add(sum.value, value);
         if (sample.stack < is_marked.size() && is_marked[sample.stack] != 0)
           sum.marked = saturating_add(sum.marked, value);
       }
-      if (!request.by_span) {
+      if (!request.by_span && request.samples.empty()) {
         VESTA_TRY(add(chosen, *id, *profile, {profile->total, spans[Link{}].marked}, {}));
         continue;
       }
@@ -379,7 +410,7 @@ Result<ProfileBatch> samples(const Tenant& tenant, const SamplesRequest& request
   SampleTest test(select.samples);
   std::map<const Service*, ServiceExport> exports;
   for (const ChosenSeries& chosen : choose(tenant, select.type, select.selector, select.range,
-                                           select.profile_ids, select.totals)) {
+                                           select.samples, select.profile_ids, select.totals)) {
     ServiceExport& to = exports.try_emplace(chosen.service, *chosen.service, builder).first->second;
     Profile profile;
     profile.name = builder.string(select.type.name);
@@ -418,6 +449,43 @@ Result<ProfileBatch> samples(const Tenant& tenant, const SamplesRequest& request
   }
   VESTA_TRY(cost.add(0));
   return batch;
+}
+
+std::vector<std::string> sample_label_names(const Tenant& tenant,
+                                            const std::set<std::string>& services) {
+  std::set<std::string> names;
+  for (const std::string& service : services) {
+    for (const auto& [labels, number] : tenant.services.at(service)->label_sets.in_order()) {
+      for (const SampleLabel& label : labels)
+        if (names_something(label.kind, label.key)) names.insert(label.key);
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+Result<std::vector<SampleLabelSets>> sample_label_sets(const Tenant& tenant,
+                                                       const std::set<std::string>& services,
+                                                       const SampleLabelsRequest& request) {
+  std::vector<SampleLabelSets> answer;
+  for (const std::string& service : services) {
+    std::set<Labels> sets;
+    for (const auto& [labels, number] : tenant.services.at(service)->label_sets.in_order()) {
+      if (!matches(request.samples, text_labels(labels))) continue;
+      SampleLabels wanted = labels;
+      std::erase_if(
+          wanted, [](const SampleLabel& label) { return !names_something(label.kind, label.key); });
+      Labels set = own_labels(text_labels(wanted), {}, request.names);
+      if (!set.empty()) sets.insert(std::move(set));
+    }
+    if (sets.size() > request.limit) {
+      return Error{
+          ErrorCode::kLimit,
+          "samples have more than " + std::to_string(request.limit) + " values of these labels",
+          "narrow the selector"};
+    }
+    if (!sets.empty()) answer.push_back({service, {sets.begin(), sets.end()}});
+  }
+  return answer;
 }
 
 MemoryContents contents(const Tenant& tenant) {

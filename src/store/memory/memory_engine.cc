@@ -197,6 +197,20 @@ class MemoryEngineInMaps final : public MemoryEngine {
     return answer;
   }
 
+  Result<std::vector<std::string>> sample_label_names(std::string_view tenant,
+                                                      const Selector& selector,
+                                                      TimeRange range) override {
+    const std::lock_guard lock(mutex_);
+    return memory::sample_label_names(known_tenant(tenant), services_of(tenant, selector, range));
+  }
+  Result<std::vector<SampleLabelSets>> sample_label_sets(
+      std::string_view tenant, const SampleLabelsRequest& request) override {
+    const std::lock_guard lock(mutex_);
+    if (request.names.empty()) return std::vector<SampleLabelSets>();
+    return memory::sample_label_sets(known_tenant(tenant),
+                                     services_of(tenant, request.selector, request.range), request);
+  }
+
   Result<std::vector<Selection>> select(std::string_view tenant,
                                         const SelectRequest& request) override {
     const std::lock_guard lock(mutex_);
@@ -300,6 +314,16 @@ class MemoryEngineInMaps final : public MemoryEngine {
       if (at == series.profiles.end() || at->first.first >= range.end_ns) continue;
       if (matches(selector, labels)) visit(labels, series);
     }
+  }
+
+  // Those that have a matching series.
+  std::set<std::string> services_of(std::string_view tenant, const Selector& selector,
+                                    TimeRange range) const {
+    std::set<std::string> services;
+    for_each_series(tenant, selector, range, [&](const Labels&, const StoredSeries& found) {
+      services.insert(found.service);
+    });
+    return services;
   }
 
   // One type of a profile.

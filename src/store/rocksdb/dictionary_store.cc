@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "store/rocksdb/varint.h"
+#include "store/sample_labels.h"
 
 namespace vesta::rocks {
 namespace {
@@ -170,6 +171,29 @@ Result<DictionarySnapshot> Partition::snapshot() {
   const std::lock_guard lock(tree_mutex_);
   VESTA_TRY(load_tree());
   return DictionarySnapshot{resident_->tree, resident_->label_sets};
+}
+
+Result<std::vector<std::string>> Partition::sample_label_names() {
+  const std::lock_guard lock(tree_mutex_);
+  VESTA_TRY(load_numbers());
+  if (current().label_sets > sets_named_) {
+    VESTA_TRY(load_tree());
+    const LabelSets& sets = resident_->label_sets;
+    for (; sets_named_ < sets.size(); ++sets_named_) {
+      for (const StoredLabel& label : sets[sets_named_]) {
+        const std::string_view name = resident_->tree.string(label.key);
+        if (names_something(label.kind, name) && !sample_names_.contains(name))
+          sample_names_.emplace(name);
+      }
+    }
+  }
+  return std::vector<std::string>(sample_names_.begin(), sample_names_.end());
+}
+
+Result<bool> Partition::has_sample_labels() {
+  const std::lock_guard lock(tree_mutex_);
+  VESTA_TRY(load_numbers());
+  return current().label_sets > 1;
 }
 
 uint64_t Partition::byte_size() const {

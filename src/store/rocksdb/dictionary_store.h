@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +54,10 @@ class Partition {
   void persisted(const Chunk& chunk);
 
   Result<DictionarySnapshot> snapshot();
+  // Of labels of samples that name something, in order. What was found out once stays known, so
+  // that only the first call may have to load the tree.
+  Result<std::vector<std::string>> sample_label_names();
+  Result<bool> has_sample_labels();
 
   uint64_t byte_size() const;
   size_t stack_count();
@@ -84,6 +89,8 @@ class Partition {
   std::unique_ptr<Resident> resident_;
   DictionaryMark persisted_;
   uint32_t chunks_ = 0;  // in the store
+  std::set<std::string, std::less<>> sample_names_;
+  uint32_t sets_named_ = 1;  // sets of labels whose names are in there
   std::atomic<uint64_t> bytes_ = 0;
 };
 

@@ -20,7 +20,8 @@ ScopeOptions without_rollups(bool dictionaries) {
 
 Result<std::vector<ProfilePoint>> points(Store& store, std::string_view tenant,
                                          const PointsRequest& request) {
-  const bool needs_rows = request.by_span || request.marks;
+  const bool filters = !request.samples.empty();
+  const bool needs_rows = request.by_span || request.marks || filters;
   QueryCost cost(request.budget);
   VESTA_ASSIGN(const QueryScope scope,
                QueryScope::open(store, tenant, request.type, request.selector, request.range,
@@ -42,6 +43,8 @@ Result<std::vector<ProfilePoint>> points(Store& store, std::string_view tenant,
     const auto [marked, is_new] = marks.try_emplace(service);
     if (is_new && request.marks) marked->second = request.marks(service->dictionary.tree);
     const std::vector<uint8_t>& is_marked = marked->second;
+    SampleTest test(request.samples, service->dictionary);
+    if (!test.begin(series->labels)) continue;
     const auto add = [&](const ProfileKey& key, int64_t duration_ns, const Value& value,
                          const Link& link) -> Status {
       if (answer.size() == request.limit) {
@@ -63,9 +66,10 @@ Result<std::vector<ProfilePoint>> points(Store& store, std::string_view tenant,
         return damaged_record(*store.database, key);
       }
       spans.clear();
-      if (!request.by_span) spans[{}];  // a profile without samples is one, too
+      if (!request.by_span && !filters) spans[{}];  // a profile without samples is one, too
       for (const Row& row : rows) {
         if (request.by_span && row.key.link.span_id == Link{}.span_id) continue;
+        if (filters && !test.passes(row.key)) continue;
         Value& sum = spans[request.by_span ? row.key.link : Link{}];
         sum.value = saturating_add(sum.value, row.value);
         if (row.key.stack < is_marked.size() && is_marked[row.key.stack] != 0)

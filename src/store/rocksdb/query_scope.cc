@@ -7,6 +7,8 @@
 #include <mutex>
 
 #include "base/parallel.h"
+#include "store/sample_labels.h"
+
 namespace vesta::rocks {
 namespace {
 
@@ -157,6 +159,19 @@ Result<bool> TotalTest::passes(const Database& database, const ProfileKey& key) 
   return wanted_->contains(total.value);
 }
 
+bool SampleTest::begin(const Labels& series) {
+  if (filter_.either.empty()) return true;
+  auto asked = left_to_samples(filter_.either, series);
+  if (!asked) return false;
+  if (*asked == asked_) return true;
+  asked_ = *std::move(asked);
+  left_.clear();
+  known_.clear();
+  for (size_t i = 0; i < asked_.size(); ++i)
+    if (asked_[i]) left_.push_back(filter_.either[i]);
+  return true;
+}
+
 bool SampleTest::passes(const RowKey& row) {
   const auto any_of = [](const auto& wanted, const auto& id) {
     return wanted.empty() || std::ranges::find(wanted, id) != wanted.end();
@@ -164,9 +179,12 @@ bool SampleTest::passes(const RowKey& row) {
   if (filter_.times && (row.time_ns == 0 || !filter_.times->contains(row.time_ns))) return false;
   if (!any_of(filter_.trace_ids, row.link.trace_id)) return false;
   if (!any_of(filter_.span_ids, row.link.span_id)) return false;
-  if (filter_.labels.empty()) return true;
+  if (filter_.labels.empty() && left_.empty()) return true;
   const auto [known, is_new] = known_.try_emplace(row.labels, false);
-  if (is_new) known->second = matches(filter_.labels, sample_labels(dictionary_, row.labels));
+  if (is_new) {
+    const Labels labels = sample_labels(dictionary_, row.labels);
+    known->second = matches(filter_.labels, labels) && matches(left_, labels);
+  }
   return known->second;
 }
 

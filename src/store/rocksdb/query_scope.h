@@ -101,11 +101,15 @@ class SampleTest {
  public:
   SampleTest(const SampleFilter& filter, const DictionarySnapshot& dictionary)
       : filter_(filter), dictionary_(dictionary) {}
+  // What follows is of this series; false when none of its samples can pass.
+  bool begin(const Labels& series);
   bool passes(const RowKey& row);
 
  private:
   const SampleFilter& filter_;
   const DictionarySnapshot& dictionary_;
+  std::vector<bool> asked_;  // of filter_.either
+  Selector left_;            // those matchers
   std::unordered_map<LabelSetNumber, bool> known_;
 };
 

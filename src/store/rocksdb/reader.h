@@ -12,6 +12,10 @@ namespace vesta::rocks {
 // As the members of Engine with these names.
 Result<std::vector<SeriesInfo>> series(Store& store, std::string_view tenant,
                                        const Selector& selector, TimeRange range);
+Result<std::vector<std::string>> sample_label_names(Store& store, std::string_view tenant,
+                                                    const Selector& selector, TimeRange range);
+Result<std::vector<SampleLabelSets>> sample_label_sets(Store& store, std::string_view tenant,
+                                                       const SampleLabelsRequest& request);
 Result<std::vector<Selection>> select(Store& store, std::string_view tenant,
                                       const SelectRequest& request);
 Result<std::vector<TotalsSeries>> totals(Store& store, std::string_view tenant,

@@ -87,6 +87,15 @@ class RocksdbEngine final : public Engine {
     return values;
   }
 
+  Result<std::vector<std::string>> sample_label_names(std::string_view tenant,
+                                                      const Selector& selector,
+                                                      TimeRange range) override {
+    return rocks::sample_label_names(store_, tenant, selector, range);
+  }
+  Result<std::vector<SampleLabelSets>> sample_label_sets(
+      std::string_view tenant, const SampleLabelsRequest& request) override {
+    return rocks::sample_label_sets(store_, tenant, request);
+  }
   Result<std::vector<Selection>> select(std::string_view tenant,
                                         const SelectRequest& request) override {
     return rocks::select(store_, tenant, request);

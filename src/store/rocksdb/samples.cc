@@ -53,6 +53,7 @@ class SamplesQuery {
   Status add_series(Cursor& cursor, TotalTest& totals, TenantId tenant, const ScopeService& service,
                     const ScopeSeries& series, StackDictionary& stacks) {
     SampleTest test(select_.samples, service.dictionary);
+    if (!test.begin(series.labels)) return {};
     HeaderSum header;
     Sums sums;
     const auto add = [&](const ProfileKey& key, std::string_view value) -> Status {

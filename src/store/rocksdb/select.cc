@@ -47,6 +47,7 @@ class SelectWorker {
     Labels labels;
     for (const ScopeSeries& series : service.series) {
       if (!ids_.has_some_of(series.number)) continue;
+      if (test_ != nullptr && !test_->begin(series.labels)) continue;
       Labels next = group_of(series.labels, request_.group_by);
       // Series of one group are added up in place, unless they must be averaged first.
       if (group != nullptr && (instant || next != labels)) {

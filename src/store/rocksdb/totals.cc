@@ -7,6 +7,7 @@
 #include "store/rocksdb/query_scope.h"
 #include "store/rocksdb/reader.h"
 #include "store/rocksdb/stored_totals.h"
+#include "store/sample_labels.h"
 
 namespace vesta::rocks {
 namespace {
@@ -17,15 +18,19 @@ class ProfileTotal {
   ProfileTotal(const Database& database, const TotalsRequest& request)
       : database_(database), request_(request) {}
 
-  // What follows is of this service.
-  void begin(const ScopeService& service) {
-    if (request_.counts_all() || service_ == &service) return;
-    service_ = &service;
-    test_.emplace(request_.samples, service.dictionary);
-    if (!request_.stacks) return;
-    const auto [counted, is_new] = counted_.try_emplace(&service);
-    if (is_new) counted->second = request_.stacks(service.dictionary.tree);
-    stacks_ = &counted->second;
+  // What follows is of this series; false when nothing of it can count.
+  bool begin(const ScopeService& service, const ScopeSeries& series) {
+    if (request_.counts_all()) return true;
+    if (service_ != &service) {
+      service_ = &service;
+      test_.emplace(request_.samples, service.dictionary);
+      if (request_.stacks) {
+        const auto [counted, is_new] = counted_.try_emplace(&service);
+        if (is_new) counted->second = request_.stacks(service.dictionary.tree);
+        stacks_ = &counted->second;
+      }
+    }
+    return test_->begin(series.labels);
   }
 
   Result<int64_t> operator()(const ProfileKey& key, std::string_view value) {
@@ -34,14 +39,22 @@ class ProfileTotal {
       if (!total.parse(value)) return damaged_record(database_, key);
       return total.value;
     }
+    int64_t sum = 0;
+    VESTA_TRY(
+        for_each_row(key, value, [&](const Row& row) { sum = saturating_add(sum, row.value); }));
+    return sum;
+  }
+
+  // Of the rows that count. REQUIRES: !counts_all()
+  template <class Visit>
+  Status for_each_row(const ProfileKey& key, std::string_view value, Visit&& visit) {
     if (!record_.parse(value) ||
         !record_.read_rows(service_->dictionary.tree.stack_count(), key.time_ns, rows_)) {
       return damaged_record(database_, key);
     }
-    int64_t sum = 0;
     for (const Row& row : rows_)
-      if (counts(row.key)) sum = saturating_add(sum, row.value);
-    return sum;
+      if (counts(row.key)) visit(row);
+    return {};
   }
 
  private:
@@ -100,6 +113,44 @@ class Steps {
   uint64_t last_number_ = 0;
 };
 
+// What one series has in each step, by labels of its samples.
+class GroupedSteps {
+ public:
+  using Sums = std::map<uint64_t, TotalsSum>;  // by number of the step
+
+  void begin(const ScopeService& service, const Labels& series,
+             const std::vector<std::string>& names) {
+    dictionary_ = &service.dictionary;
+    series_ = &series;
+    names_ = &names;
+    known_.clear();
+    groups_.clear();
+    profiles_.clear();
+  }
+  void add_profile(uint64_t number) { ++profiles_[number]; }
+  void add(uint64_t number, LabelSetNumber labels, int64_t value) {
+    const auto [known, is_new] = known_.try_emplace(labels, nullptr);
+    if (is_new)
+      known->second = &groups_[own_labels(sample_labels(*dictionary_, labels), *series_, *names_)];
+    int64_t& sum = (*known->second)[number].sum;
+    sum = saturating_add(sum, value);
+  }
+  // With the profiles of the whole series.
+  const std::map<Labels, Sums>& finish() {
+    for (auto& [labels, sums] : groups_)
+      for (auto& [number, sum] : sums) sum.profiles = profiles_[number];
+    return groups_;
+  }
+
+ private:
+  const DictionarySnapshot* dictionary_ = nullptr;
+  const Labels* series_ = nullptr;
+  const std::vector<std::string>* names_ = nullptr;
+  std::unordered_map<LabelSetNumber, Sums*> known_;
+  std::map<Labels, Sums> groups_;
+  std::map<uint64_t, uint64_t> profiles_;
+};
+
 // Adds up pieces of series, one series after the other.
 class TotalsReader {
  public:
@@ -117,8 +168,26 @@ class TotalsReader {
 
   Status read(const ScopeService& service, const ScopeSeries& series) {
     steps_.clear();
-    total_of_.begin(service);
+    if (!total_of_.begin(service, series)) return {};
     for (const Piece& piece : series.pieces) VESTA_TRY(add(piece));
+    return {};
+  }
+
+  // The same, by labels of samples. REQUIRES: no piece is a roll-up.
+  Status read_groups(const ScopeService& service, const ScopeSeries& series,
+                     const std::vector<std::string>& names, GroupedSteps& groups) {
+    groups.begin(service, series.labels, names);
+    if (!total_of_.begin(service, series)) return {};
+    for (const Piece& piece : series.pieces) {
+      VESTA_TRY(for_each_profile(profiles_, tenant_, piece, cost_,
+                                 [&](const ProfileKey& key, std::string_view value) -> Status {
+                                   const uint64_t number = steps_.number_of(key.time_ns);
+                                   groups.add_profile(number);
+                                   return total_of_.for_each_row(key, value, [&](const Row& row) {
+                                     groups.add(number, row.key.labels, row.value);
+                                   });
+                                 }));
+    }
     return {};
   }
 
@@ -214,11 +283,11 @@ Result<std::vector<TotalsSeries>> totals(Store& store, std::string_view tenant,
   const bool instant = request.type.temporality() == Temporality::kInstant;
   if (!scope.services.empty()) {
     TotalsReader reader(store, scope, request, cost);
-    for (const auto& [service, series] : by_labels(scope)) {
-      VESTA_TRY(reader.read(*service, *series));
-      if (reader.steps().sums().empty()) continue;
-      auto& group = groups[group_of(series->labels, request.group_by)];
-      for (const auto& [number, part] : reader.steps().sums()) {
+    const auto add = [&](const Labels& labels,
+                         const std::map<uint64_t, TotalsSum>& sums) -> Status {
+      if (sums.empty()) return {};
+      auto& group = groups[labels];
+      for (const auto& [number, part] : sums) {
         const auto [at, is_new] = group.try_emplace(number);
         if (is_new) VESTA_TRY(cost.add(sizeof(TotalsPoint)));
         TotalsPoint& point = at->second;
@@ -229,6 +298,18 @@ Result<std::vector<TotalsSeries>> totals(Store& store, std::string_view tenant,
         point.sum = saturating_add(point.sum, part.sum);
         point.profiles += part.profiles;
       }
+      return {};
+    };
+    GroupedSteps by_samples;
+    for (const auto& [service, series] : by_labels(scope)) {
+      const Labels labels = group_of(series->labels, request.group_by);
+      if (!request.group_samples) {
+        VESTA_TRY(reader.read(*service, *series));
+        VESTA_TRY(add(labels, reader.steps().sums()));
+        continue;
+      }
+      VESTA_TRY(reader.read_groups(*service, *series, request.group_by, by_samples));
+      for (const auto& [own, sums] : by_samples.finish()) VESTA_TRY(add(joined(labels, own), sums));
     }
   }
   VESTA_TRY(cost.add(0));

@@ -22,6 +22,7 @@
 #include "server/grpc_server.h"
 #include "server/http_server.h"
 #include "server/ingest/routes.h"
+#include "server/kept/kept_files.h"
 #include "server/native/native_api.h"
 #include "server/ops/request_metrics.h"
 #include "server/ops/routes.h"
@@ -33,6 +34,8 @@ namespace {
 
 constexpr auto kTokenCheck = std::chrono::seconds(1);
 constexpr auto kRetentionInterval = std::chrono::minutes(5);
+constexpr uint64_t kSettingsBytes = uint64_t{256} << 20;  // of all tenants
+constexpr uint64_t kMaxDebugInfoFiles = 100'000;          // of one tenant
 
 // What the port of OTLP/HTTP serves: nothing that reads.
 const std::vector<std::string>& otlp_paths() {
@@ -81,6 +84,7 @@ struct ServerApp::Running {
   Status start();
   Status open_access();
   Status open_store();
+  Status open_kept_files();
   void start_scraping();
   void add_routes();
   Status listen();
@@ -113,6 +117,10 @@ struct ServerApp::Running {
   std::unique_ptr<Engine> engine;
   std::unique_ptr<Ingest> ingest;
   std::unique_ptr<FileShelf> files;
+  // What clients gave besides profiles.
+  std::unique_ptr<KeptFiles> settings;
+  std::unique_ptr<KeptFiles> uploads;
+  std::unique_ptr<KeptFiles> debug_info;
   Routes routes;
   std::unique_ptr<MemoryBudget> memory;
   std::unique_ptr<Dispatcher> dispatcher;
@@ -176,6 +184,7 @@ Status ServerApp::Running::start() {
   VESTA_TRY(make_data_directory(config.data));
   VESTA_TRY(open_access());
   VESTA_TRY(open_store());
+  VESTA_TRY(open_kept_files());
   start_scraping();
   add_routes();
   VESTA_TRY(listen());
@@ -230,6 +239,22 @@ Status ServerApp::Running::open_store() {
   return {};
 }
 
+Status ServerApp::Running::open_kept_files() {
+  const auto open = [&](std::string_view name, uint64_t count, uint64_t bytes) {
+    // Of several tenants, none may take all there is.
+    const uint64_t tenant_bytes = config.multi_tenant ? bytes / 2 : bytes;
+    return KeptFiles::open(fmt::format("{}/{}", config.data, name), {count, tenant_bytes, bytes});
+  };
+  VESTA_ASSIGN(settings, open("settings", 1, kSettingsBytes));
+  if (config.uploads.bytes != 0) {
+    VESTA_ASSIGN(uploads, open("uploads", config.uploads.count, config.uploads.bytes));
+  }
+  if (config.debug_info_bytes != 0) {
+    VESTA_ASSIGN(debug_info, open("debug-info", kMaxDebugInfoFiles, config.debug_info_bytes));
+  }
+  return {};
+}
+
 void ServerApp::Running::start_scraping() {
   if (!config.scrape.jobs.empty()) scraper = std::make_unique<Scraper>(*ingest, config.scrape);
 }
@@ -240,6 +265,10 @@ void ServerApp::Running::add_routes() {
   query.budget_bytes = config.query_memory;
   query.max_nodes_limit = static_cast<int64_t>(config.query_max_nodes);
   query.version = parts.version;
+  query.settings = settings.get();
+  query.uploads = uploads.get();
+  query.debug_info = debug_info.get();
+  query.files = files.get();
   add_pyroscope_query_routes(routes, *engine, query);
   NativeApiOptions native;
   native.query_bytes = config.query_memory;

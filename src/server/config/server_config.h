@@ -25,6 +25,12 @@ enum class TokenPolicy : uint8_t {
   kOff,       // never: whoever reaches the server may do everything
 };
 
+// Files that clients of Pyroscope upload to look at, which stay until newer ones take their place.
+struct UploadLimits {
+  uint64_t count = 100;                  // of one tenant
+  uint64_t bytes = uint64_t{256} << 20;  // of all tenants; 0 = none are taken
+};
+
 struct ServerConfig {
   // Where to listen; empty = not at all.
   std::string http = "127.0.0.1:4040";
@@ -60,6 +66,8 @@ struct ServerConfig {
   UiOptions ui;
   std::vector<SourceFolder> sources;
   FileShelfLimits files;  // that people open to look at
+  UploadLimits uploads;
+  uint64_t debug_info_bytes = uint64_t{2} << 30;  // uploaded executables; 0 = none are taken
 
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;

@@ -2,6 +2,8 @@
 #include <querier/v1/querier.pb.h>
 #include <types/v1/types.pb.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -9,11 +11,13 @@
 #include "server/pyroscope/query_api.h"
 #include "server/pyroscope/request_fields.h"
 #include "server/pyroscope/rpc_method.h"
+#include "server/pyroscope/sample_labels.h"
 
 namespace vesta::server {
 namespace {
 
 constexpr int64_t kHourNs = 3'600'000'000'000;
+constexpr size_t kMaxSampleSeries = 100'000;
 
 Result<querier::v1::ProfileTypesResponse> profile_types(
     const QueryApi& api, const querier::v1::ProfileTypesRequest& request, const Caller& caller) {
@@ -24,7 +28,9 @@ Result<querier::v1::ProfileTypesResponse> profile_types(
   }
   VESTA_ASSIGN(const auto types, stored_types(api.engine, caller.tenant, {}, range));
   querier::v1::ProfileTypesResponse response;
+  const QueryBudget budget = budget_of(api.options, caller);
   for (const ProfileType& type : types) {
+    if (!api.valued_types->has_values(api.engine, caller.tenant, type, range, budget)) continue;
     auto* out = response.add_profile_types();
     out->set_id(type.id());
     out->set_name(type.name);
@@ -48,7 +54,8 @@ Result<types::v1::LabelNamesResponse> label_names(const QueryApi& api,
   VESTA_ASSIGN(const TimeRange range, range_from_millis(request.start(), request.end()));
   VESTA_ASSIGN(const Selector selector, read_matchers(request.matchers()));
   VESTA_ASSIGN(const bool hides, hides_label_names(caller));
-  VESTA_ASSIGN(const auto names, api.engine.label_names(caller.tenant, selector, range));
+  VESTA_ASSIGN(const SplitSelector split, split_selector(api, caller, selector, range));
+  VESTA_ASSIGN(const auto names, all_label_names(api, caller, split, range));
   types::v1::LabelNamesResponse response;
   for (const std::string& name : names) {
     if (!hides || is_plain_label_name(name)) response.add_names(name);
@@ -64,17 +71,57 @@ Result<types::v1::LabelValuesResponse> label_values(const QueryApi& api,
   }
   VESTA_ASSIGN(const TimeRange range, range_from_millis(request.start(), request.end()));
   VESTA_ASSIGN(const Selector selector, read_matchers(request.matchers()));
-  VESTA_ASSIGN(auto values,
-               api.engine.label_values(caller.tenant, request.name(), selector, range, "", 0));
+  VESTA_ASSIGN(const SplitSelector split, split_selector(api, caller, selector, range));
+  VESTA_ASSIGN(const auto values, all_label_values(api, caller, request.name(), split, range));
   types::v1::LabelValuesResponse response;
-  for (std::string& value : values) response.add_names(std::move(value));
+  for (const std::string& value : values) response.add_names(value);
   return response;
+}
+
+Labels labels_named(Labels labels, const std::set<std::string>& names) {
+  std::erase_if(labels,
+                [&](const auto& label) { return !names.empty() && !names.contains(label.first); });
+  return labels;
+}
+
+// Each series with each set of labels that samples of its service have had.
+Result<std::set<Labels>> series_with_samples(const QueryApi& api, const Caller& caller,
+                                             const SplitSelector& selector, TimeRange range,
+                                             const std::set<std::string>& names) {
+  std::set<Labels> found;
+  const auto add = [&](const Labels& series, const std::vector<const Labels*>& sets,
+                       bool bare) -> Status {
+    const Labels of_series = labels_named(series, names);
+    if (bare && !of_series.empty()) found.insert(of_series);
+    for (const Labels* set : sets) {
+      Labels both = of_series;
+      for (const auto& label : labels_named(*set, names)) {
+        if (label_value(series, label.first).empty()) both.push_back(label);
+      }
+      std::ranges::sort(both);
+      if (!both.empty()) found.insert(std::move(both));
+      if (found.size() > kMaxSampleSeries) {
+        return Error{ErrorCode::kLimit,
+                     fmt::format("there are more than {} sets of these labels", kMaxSampleSeries),
+                     "narrow the matchers, or ask for fewer labels"};
+      }
+    }
+    return {};
+  };
+  VESTA_TRY(for_each_match(api, caller, selector, range, {names.begin(), names.end()}, add));
+  return found;
 }
 
 // Label sets with these names alone; all of their names for none.
 Result<std::set<Labels>> projected_series(const QueryApi& api, const Caller& caller,
-                                          const Selector& selector, TimeRange range,
+                                          const Selector& whole, TimeRange range,
                                           const std::set<std::string>& names) {
+  VESTA_ASSIGN(const SplitSelector split, split_selector(api, caller, whole, range));
+  VESTA_ASSIGN(const bool with_samples,
+               are_sample_labels(api, caller, split.series, range, {names.begin(), names.end()}));
+  if (with_samples || !split.either.empty())
+    return series_with_samples(api, caller, split, range, names);
+  const Selector& selector = split.series;
   std::set<Labels> sets;
   const auto values = [&](std::string_view name, const Selector& of) {
     return api.engine.label_values(caller.tenant, name, of, range, "", 0);
@@ -102,10 +149,8 @@ Result<std::set<Labels>> projected_series(const QueryApi& api, const Caller& cal
   }
   VESTA_ASSIGN(auto found, api.engine.series(caller.tenant, selector, range));
   for (SeriesInfo& info : found) {
-    std::erase_if(info.labels, [&](const auto& label) {
-      return !names.empty() && !names.contains(label.first);
-    });
-    if (!info.labels.empty()) sets.insert(std::move(info.labels));
+    Labels labels = labels_named(std::move(info.labels), names);
+    if (!labels.empty()) sets.insert(std::move(labels));
   }
   return sets;
 }

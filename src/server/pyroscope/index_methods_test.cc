@@ -16,12 +16,12 @@ using test::kHeapType;
 using test::kStartMs;
 using test::profile_of;
 using test::TestServer;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-class IndexMethodsTest : public testing::Test {
+class IndexMethodsTest : public ::testing::Test {
  protected:
   IndexMethodsTest() {
     auto a = profile_of("a", 0, {{"main", 1}});
@@ -167,13 +167,30 @@ TEST_F(IndexMethodsTest, StatsSayWhetherThereIsData) {
   EXPECT_FALSE(none.data_ingested());
 }
 
+TEST_F(IndexMethodsTest, TypesThatHoldOnlyZerosAreNotListed) {
+  constexpr std::string_view kExceptions = "exception:exceptions:count:exception:count";
+  const auto ids = [&] {
+    const auto response = server_.call<querier::v1::ProfileTypesResponse>(
+        "ProfileTypes", querier::v1::ProfileTypesRequest());
+    std::vector<std::string> listed;
+    for (const auto& type : response.profile_types()) listed.push_back(type.id());
+    return listed;
+  };
+  server_.write(
+      {profile_of("a", 0, {{"main", 0}}, kExceptions), profile_of("b", 9, {}, kExceptions)});
+  EXPECT_THAT(ids(), ElementsAre(kHeapType, kCpuType));
+  server_.write({profile_of("b", 10, {{"main", 1}}, kExceptions)});
+  EXPECT_THAT(ids(), ElementsAre(kExceptions, kHeapType, kCpuType));
+  EXPECT_THAT(ids(), Contains(kExceptions)) << "the second time, it is remembered";
+}
+
 TEST_F(IndexMethodsTest, AnalysesAreEmpty) {
   EXPECT_EQ(server_.json("AnalyzeQuery", R"({"query":"{}"})"), "{}");
 }
 
 TEST_F(IndexMethodsTest, SaysWhatIsNotImplemented) {
   const HttpResponse response =
-      server_.post("/settings.v1.SettingsService/Get", "application/json", R"({"a":1})");
+      server_.post("/vcs.v1.VCSService/GetFile", "application/json", R"({"a":1})");
   EXPECT_EQ(response.status, 501);
   EXPECT_THAT(response.body, HasSubstr(R"("code":"unimplemented")"));
 }

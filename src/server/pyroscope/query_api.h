@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "server/api.h"
 #include "server/pyroscope/query_options.h"
+#include "server/pyroscope/valued_types.h"
 #include "store/engine.h"
 
 namespace vesta::server {
@@ -16,6 +17,7 @@ namespace vesta::server {
 struct QueryApi {
   Engine& engine;
   PyroscopeQueryOptions options;
+  std::shared_ptr<ValuedTypes> valued_types;
 };
 using QueryApiPtr = std::shared_ptr<const QueryApi>;
 
@@ -23,6 +25,11 @@ void add_index_methods(Routes& routes, const QueryApiPtr& api);
 void add_stack_methods(Routes& routes, const QueryApiPtr& api);
 void add_series_methods(Routes& routes, const QueryApiPtr& api);
 void add_render_routes(Routes& routes, const QueryApiPtr& api);
+// The services that Grafana asks besides the querier.
+void add_settings_methods(Routes& routes, const QueryApiPtr& api);
+void add_capability_methods(Routes& routes, const QueryApiPtr& api);
+void add_adhoc_methods(Routes& routes, const QueryApiPtr& api);
+void add_debug_info_routes(Routes& routes, const QueryApiPtr& api);
 
 // Whose stacks are to be merged.
 struct StacksQuery {

@@ -14,6 +14,7 @@
 #include "server/pyroscope/flamebearer_json.h"
 #include "server/pyroscope/query_api.h"
 #include "server/pyroscope/request_fields.h"
+#include "server/pyroscope/sample_labels.h"
 
 namespace vesta::server {
 namespace {
@@ -23,19 +24,37 @@ constexpr size_t kDotNodes = 100;
 constexpr int64_t kMaxTimelinePoints = 100'000;
 constexpr size_t kMaxGroupedPoints = 4'000'000;
 
-Result<std::optional<int64_t>> read_number(const HttpRequest& request,
-                                           std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names) {
+// How many nodes are asked for. What is not a number is passed over, as in Pyroscope, whose clients
+// send such words.
+std::optional<int64_t> asked_nodes(const HttpRequest& request) {
+  for (const std::string_view name : {"max-nodes", "maxNodes"}) {
     const std::string_view text = request.parameter(name);
-    if (text.empty()) continue;
     int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) {
-      return Error{ErrorCode::kUsage, fmt::format("{} is not a number", name), ""};
-    }
-    return std::optional(value);
+    if (!text.empty() && error == std::errc() && end == text.data() + text.size()) return value;
   }
-  return std::optional<int64_t>();
+  return std::nullopt;
+}
+
+// A type that is missing or that nothing was stored under is the client's mistake here, as it is in
+// Pyroscope, which knows types by their form alone.
+Result<ProfileType> read_query_type(const QueryApi& api, std::string_view what,
+                                    std::string_view word, const StacksQuery& query,
+                                    const Caller& caller) {
+  constexpr std::string_view kHint =
+      "put one before the brace, as in process_cpu:cpu:nanoseconds:cpu:nanoseconds{}";
+  if (word.empty()) {
+    return Error{ErrorCode::kUsage, fmt::format("{} has no profile type", what),
+                 std::string(kHint)};
+  }
+  VESTA_ASSIGN(const SplitSelector split, split_selector(api, caller, query.selector, query.range));
+  auto type = find_stored_type(api.engine, caller.tenant, word, split.series, query.range);
+  if (type) return type;
+  Error error = std::move(type).error();
+  const bool is_missing = error.code == ErrorCode::kNoData || error.code == ErrorCode::kNotFound;
+  if (!is_missing) return error;
+  return Error{ErrorCode::kUsage, fmt::format("{}: '{}' is not a known profile type", what, word),
+               std::string(kHint)};
 }
 
 // "process_cpu:cpu:nanoseconds:cpu:nanoseconds{service_name="a"}". A short word for the type does,
@@ -50,17 +69,20 @@ Result<StacksQuery> read_query(const QueryApi& api, std::string_view what, std::
   }
   StacksQuery query;
   VESTA_ASSIGN(query.range, parse_time_range(from, until, now_ns(api.options)));
+  // Clients that forgot to fill it in send 0; the answer would cost a look at all that is stored.
+  if (query.range.start_ns == 0 || query.range.end_ns == 0) {
+    return Error{ErrorCode::kUsage, "a time of 0 does not mark the end of a range",
+                 "send both ends, as in from=now-1h&until=now"};
+  }
   auto parsed = parse_selector(text);
   if (!parsed) return with_context(std::move(parsed).error(), what);
   query.selector = std::move(parsed->selector);
-  VESTA_ASSIGN(query.type, find_stored_type(api.engine, caller.tenant, parsed->type, query.selector,
-                                            query.range));
+  VESTA_ASSIGN(query.type, read_query_type(api, what, parsed->type, query, caller));
   return query;
 }
 
 Result<size_t> read_nodes(const QueryApi& api, const HttpRequest& request) {
-  VESTA_ASSIGN(const auto nodes, read_number(request, {"max-nodes", "maxNodes"}));
-  return read_max_nodes(nodes, api.options);
+  return read_max_nodes(asked_nodes(request), api.options);
 }
 
 // Steps from a round time on, all of them, as a chart draws them.
@@ -100,8 +122,12 @@ Result<std::vector<TotalsSeries>> totals(const QueryApi& api, const StacksQuery&
                                          const TimelineShape& shape,
                                          std::vector<std::string> group_by, const Caller& caller) {
   TotalsRequest request;
+  VESTA_ASSIGN(SplitSelector split, split_selector(api, caller, query.selector, shape.range()));
+  VESTA_ASSIGN(request.group_samples,
+               are_sample_labels(api, caller, split.series, shape.range(), group_by));
   request.type = query.type;
-  request.selector = query.selector;
+  request.selector = std::move(split.series);
+  request.samples.either = std::move(split.either);
   request.range = shape.range();
   request.step_ns = shape.step_ns();
   request.group_by = std::move(group_by);
@@ -114,16 +140,13 @@ Result<HttpResponse> render(const QueryApi& api, const HttpRequest& request, con
                read_query(api, "query", request.parameter("query"), request.parameter("from"),
                           request.parameter("until"), caller));
   VESTA_ASSIGN(const size_t max_nodes, read_nodes(api, request));
-  const std::string_view aggregation = request.parameter("aggregation");
-  if (!aggregation.empty() && aggregation != "sum" && aggregation != "avg") {
-    return Error{ErrorCode::kUsage, "aggregation is neither sum nor avg", ""};
-  }
+  // Any other word is a sum, as in Pyroscope.
+  const bool average = request.parameter("aggregation") == "avg";
   VESTA_ASSIGN(const Selection selection, merge_stacks(api, query, caller));
   if (request.parameter("format") == "dot") {
     HttpResponse response;
     response.content_type = "text/vnd.graphviz; charset=utf-8";
-    VESTA_ASSIGN(const auto asked, read_number(request, {"max-nodes", "maxNodes"}));
-    response.body = to_dot(selection, asked.value_or(0) > 0 ? max_nodes : kDotNodes);
+    response.body = to_dot(selection, asked_nodes(request).value_or(0) > 0 ? max_nodes : kDotNodes);
     return response;
   }
 
@@ -131,7 +154,6 @@ Result<HttpResponse> render(const QueryApi& api, const HttpRequest& request, con
   answer.type = query.type;
   answer.bars = to_flame_bars(build_flame_tree(selection, {}), max_nodes);
   const TimelineShape shape(query.range);
-  const bool average = aggregation == "avg";
   answer.timeline = shape.empty();
   VESTA_ASSIGN(const auto all, totals(api, query, shape, {}, caller));
   for (const TotalsSeries& series : all) {
@@ -193,8 +215,7 @@ Result<HttpResponse> label_values(const QueryApi& api, const HttpRequest& reques
                                          now_ns(api.options)));
   }
   VESTA_ASSIGN(const auto values,
-               api.engine.label_values(caller.tenant, label == "__name__" ? kTypeLabel : label, {},
-                                       range, "", 0));
+               all_label_values(api, caller, label == "__name__" ? kTypeLabel : label, {}, range));
   JsonWriter json;
   json.begin_array();
   for (const std::string& value : values) json.string(value);

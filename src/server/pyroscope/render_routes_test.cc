@@ -14,10 +14,10 @@ using test::kHeapType;
 using test::kStartMs;
 using test::profile_of;
 using test::TestServer;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-class RenderRoutesTest : public testing::Test {
+class RenderRoutesTest : public ::testing::Test {
  protected:
   RenderRoutesTest() {
     server_.write({profile_of("a", 0, {{"main;work", 10}, {"main;idle", 20}}),
@@ -74,7 +74,8 @@ TEST_F(RenderRoutesTest, CutsToABudget) {
     EXPECT_THAT(response.body, HasSubstr(R"("names":["total","main","other"])"));
     EXPECT_EQ(total(response.body), 135);
   }
-  EXPECT_EQ(server_.get("/render", query_of("{}", {{"maxNodes", "x"}})).status, 400);
+  // Pyroscope passes over what is not a number.
+  EXPECT_EQ(total(server_.get("/render", query_of("{}", {{"maxNodes", "x"}})).body), 135);
   EXPECT_EQ(server_.get("/render", query_of("{}", {{"maxNodes", "9999999"}})).status, 400);
 }
 
@@ -100,11 +101,32 @@ TEST_F(RenderRoutesTest, NothingIsAnEmptyGraph) {
 TEST_F(RenderRoutesTest, SaysWhatIsWrong) {
   EXPECT_EQ(server_.get("/pyroscope/render", {}).status, 400);
   EXPECT_EQ(server_.get("/pyroscope/render", query_of("{")).status, 400);
-  EXPECT_EQ(server_.get("/pyroscope/render", query_of("{}", {{"aggregation", "max"}})).status, 400);
+  EXPECT_EQ(server_.get("/pyroscope/render", query_of("{}", {{"aggregation", "max"}})).status, 200)
+      << "as Pyroscope, which takes it for a sum";
   EXPECT_EQ(server_.get("/pyroscope/render", {{"query", std::string(kCpuType)}, {"from", "when?"}})
                 .status,
             400);
   EXPECT_THAT(server_.get("/pyroscope/render", {}).body, HasSubstr(R"("code":"invalid_argument")"));
+}
+
+TEST_F(RenderRoutesTest, ATypeMustBeThereAndKnown) {
+  const auto status = [&](std::string query, std::string from = "now-15m",
+                          std::string until = "now") {
+    return server_
+        .get("/pyroscope/render",
+             {{"query", std::move(query)}, {"from", std::move(from)}, {"until", std::move(until)}})
+        .status;
+  };
+  const std::string cpu = std::string(kCpuType) + "{}";
+  EXPECT_EQ(status(cpu), 200);
+  EXPECT_EQ(status("{service_name=\"a\"}"), 400);
+  EXPECT_EQ(status("{service_name=\"none\"}"), 400);
+  EXPECT_EQ(status("bad_query"), 400);
+  EXPECT_EQ(status("invalid_format{service_name=\"a\"}"), 400);
+  EXPECT_EQ(status("invalid_format{service_name=\"none\"}"), 400);
+  EXPECT_EQ(status(cpu, "0"), 400);
+  EXPECT_EQ(status(cpu, "now-15m", "0"), 400);
+  EXPECT_EQ(status(cpu, "0", "0"), 400);
 }
 
 Fields diff_of(std::string left, std::string right) {

@@ -10,27 +10,16 @@
 namespace vesta::server {
 namespace {
 
-// What Profiles Drilldown asks for as well and does without.
+// What needs another server (a Git host, a target for metrics) that Vesta does not talk to.
 constexpr std::string_view kUnimplemented[] = {
-    "/adhocprofiles.v1.AdHocProfileService/Diff",
-    "/adhocprofiles.v1.AdHocProfileService/Get",
-    "/adhocprofiles.v1.AdHocProfileService/List",
-    "/adhocprofiles.v1.AdHocProfileService/Upload",
-    "/capabilities.v1.FeatureFlagsService/GetFeatureFlags",
-    "/settings.v1.RecordingRulesService/DeleteRecordingRule",
-    "/settings.v1.RecordingRulesService/GetRecordingRule",
-    "/settings.v1.RecordingRulesService/ListRecordingRules",
+    "/settings.v1.CollectionRulesService/UpsertCollectionRule",
     "/settings.v1.RecordingRulesService/UpsertRecordingRule",
-    "/settings.v1.SettingsService/Delete",
-    "/settings.v1.SettingsService/Get",
-    "/settings.v1.SettingsService/Set",
     "/vcs.v1.VCSService/GetCommit",
     "/vcs.v1.VCSService/GetCommits",
     "/vcs.v1.VCSService/GetFile",
     "/vcs.v1.VCSService/GithubApp",
     "/vcs.v1.VCSService/GithubLogin",
     "/vcs.v1.VCSService/GithubRefresh",
-    "/version.v1.Version/Version",
 };
 
 RpcMethod unimplemented(std::string_view path) {
@@ -45,11 +34,16 @@ RpcMethod unimplemented(std::string_view path) {
 
 void add_pyroscope_query_routes(Routes& routes, Engine& engine,
                                 const PyroscopeQueryOptions& options) {
-  const auto api = std::make_shared<const QueryApi>(QueryApi{engine, options});
+  const auto api =
+      std::make_shared<const QueryApi>(QueryApi{engine, options, std::make_shared<ValuedTypes>()});
   add_index_methods(routes, api);
   add_stack_methods(routes, api);
   add_series_methods(routes, api);
   add_render_routes(routes, api);
+  add_settings_methods(routes, api);
+  add_capability_methods(routes, api);
+  add_adhoc_methods(routes, api);
+  add_debug_info_routes(routes, api);
   for (const std::string_view path : kUnimplemented) routes.add(unimplemented(path));
 }
 

@@ -11,6 +11,7 @@
 #include "server/pyroscope/query_api.h"
 #include "server/pyroscope/request_fields.h"
 #include "server/pyroscope/rpc_method.h"
+#include "server/pyroscope/sample_labels.h"
 #include "server/pyroscope/time_series.h"
 
 namespace vesta::server {
@@ -59,10 +60,21 @@ Result<std::vector<ProfilePoint>> single_points(const QueryApi& api, const Stack
   PointsRequest request;
   request.type = query.type;
   request.selector = query.selector;
+  request.samples = query.samples;
   request.range = steps.range();
   request.by_span = by_span;
   request.budget = budget_of(api.options, caller);
   return api.engine.points(caller.tenant, request);
+}
+
+// Of a selector as a client sends it.
+Status read_selectors(const QueryApi& api, const std::string& text, TimeRange range,
+                      const Caller& caller, StacksQuery& query) {
+  VESTA_ASSIGN(Selector selector, read_selector(text));
+  VESTA_ASSIGN(SplitSelector split, split_selector(api, caller, std::move(selector), range));
+  query.selector = std::move(split.series);
+  query.samples.either = std::move(split.either);
+  return {};
 }
 
 // The largest of each series and point in time.
@@ -72,9 +84,9 @@ Result<querier::v1::SelectSeriesResponse> select_series(
     const QueryApi& api, const querier::v1::SelectSeriesRequest& request, const Caller& caller) {
   SeriesQuery query;
   VESTA_ASSIGN(query.stacks.type, read_type(request.profile_typeid()));
-  VESTA_ASSIGN(query.stacks.selector, read_selector(request.label_selector()));
   VESTA_ASSIGN(const TimeSteps steps,
                TimeSteps::make(request.start(), request.end(), request.step()));
+  VESTA_TRY(read_selectors(api, request.label_selector(), steps.range(), caller, query.stacks));
   query.group_by = group_by_of(request);
   query.average = request.aggregation() == types::v1::TIME_SERIES_AGGREGATION_TYPE_AVERAGE;
   if (!request.stack_trace_selector().has_go_pgo()) {
@@ -142,9 +154,9 @@ Result<querier::v1::SelectHeatmapResponse> select_heatmap(
     const QueryApi& api, const querier::v1::SelectHeatmapRequest& request, const Caller& caller) {
   StacksQuery query;
   VESTA_ASSIGN(query.type, read_type(request.profile_typeid()));
-  VESTA_ASSIGN(query.selector, read_selector(request.label_selector()));
   VESTA_ASSIGN(const TimeSteps steps,
                TimeSteps::make(request.start(), request.end(), request.step()));
+  VESTA_TRY(read_selectors(api, request.label_selector(), steps.range(), caller, query));
   const std::vector<std::string> group_by = group_by_of(request);
   const bool by_span = request.query_type() == querier::v1::HEATMAP_QUERY_TYPE_SPAN;
   const bool has_exemplars = request.exemplar_type() == types::v1::EXEMPLAR_TYPE_INDIVIDUAL ||

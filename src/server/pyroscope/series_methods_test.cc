@@ -45,7 +45,7 @@ std::string text_of(const types::v1::Series& series) {
   return text;
 }
 
-class SeriesMethodsTest : public testing::Test {
+class SeriesMethodsTest : public ::testing::Test {
  protected:
   SelectSeriesResponse series(const SelectSeriesRequest& request) const {
     return server_.call<SelectSeriesResponse>("SelectSeries", request);

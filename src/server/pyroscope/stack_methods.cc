@@ -15,6 +15,7 @@
 #include "server/pyroscope/query_api.h"
 #include "server/pyroscope/request_fields.h"
 #include "server/pyroscope/rpc_method.h"
+#include "server/pyroscope/sample_labels.h"
 #include "server/pyroscope/stack_selection.h"
 
 namespace vesta::server {
@@ -88,10 +89,10 @@ std::string to_pprof(const Selection& selection, const types::v1::StackTraceSele
   return write_pprof(flatten(std::move(batch)));
 }
 
-// No flame graph is how clients know that there is no data.
+// Without data, a flame graph is the root alone: clients read its total without a look whether
+// there is a graph. Bytes of a tree are none then.
 template <class Response>
 void fill_tree(const Selection& selection, size_t max_nodes, bool as_bytes, Response& response) {
-  if (selection.total == 0) return;
   const FlameBars bars = to_flame_bars(build_flame_tree(selection, {}), max_nodes);
   if (as_bytes) {
     response.set_tree(to_tree_bytes(bars));
@@ -136,9 +137,11 @@ Result<querier::v1::SelectMergeSpanProfileResponse> select_merge_span_profile(
   VESTA_TRY(read_ids(request.span_selector(), query.samples.span_ids, read_span_id));
   VESTA_ASSIGN(const size_t max_nodes, read_max_nodes(max_nodes_of(request), api.options));
   querier::v1::SelectMergeSpanProfileResponse response;
+  Selection selection;
   // No span was asked for, so no sample is meant.
-  if (query.samples.empty()) return response;
-  VESTA_ASSIGN(const Selection selection, merge_stacks(api, query, caller));
+  if (!query.samples.span_ids.empty()) {
+    VESTA_ASSIGN(selection, merge_stacks(api, query, caller));
+  }
   fill_tree(selection, max_nodes, request.format() == querier::v1::PROFILE_FORMAT_TREE, response);
   return response;
 }
@@ -179,10 +182,12 @@ Result<querier::v1::DiffResponse> diff(const QueryApi& api, const querier::v1::D
 Result<Selection> merge_stacks(const QueryApi& api, const StacksQuery& query,
                                const Caller& caller) {
   SelectRequest request;
+  VESTA_ASSIGN(SplitSelector split, split_selector(api, caller, query.selector, query.range));
   request.type = query.type;
-  request.selector = query.selector;
+  request.selector = std::move(split.series);
   request.range = query.range;
   request.samples = query.samples;
+  request.samples.either = std::move(split.either);
   request.profile_ids = query.profile_ids;
   request.budget = budget_of(api.options, caller);
   VESTA_ASSIGN(auto selections, api.engine.select(caller.tenant, request));

@@ -20,9 +20,9 @@ using test::kStartMs;
 using test::profile_of;
 using test::SampleSpec;
 using test::TestServer;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 Link link_of(uint8_t trace, uint8_t span) {
   Link link;
@@ -41,7 +41,7 @@ Request request_of(std::string selector = "{}", std::string_view type = kCpuType
   return request;
 }
 
-class StackMethodsTest : public testing::Test {
+class StackMethodsTest : public ::testing::Test {
  protected:
   StackMethodsTest() {
     SampleSpec in_span{"main;work;query", 4};
@@ -126,14 +126,22 @@ TEST_F(StackMethodsTest, FlameGraphsHaveTheOfficialFieldNumbers) {
   EXPECT_EQ(numbers[4], 100U);
 }
 
-TEST_F(StackMethodsTest, NoDataIsNoFlameGraph) {
+TEST_F(StackMethodsTest, NoDataIsAFlameGraphOfTheRootAlone) {
   const auto none = request_of<SelectMergeStacktracesRequest>("{service_name=\"none\"}");
-  EXPECT_FALSE(merge(none).has_flamegraph());
+  ASSERT_TRUE(merge(none).has_flamegraph());
+  const auto graph = merge(none).flamegraph();
+  EXPECT_EQ(graph.total(), 0);
+  EXPECT_THAT(graph.names(), ElementsAre("total"));
+  ASSERT_EQ(graph.levels_size(), 1);
+  EXPECT_THAT(graph.levels(0).values(), ElementsAre(0, 0, 0, 0));
   EXPECT_EQ(server_.json("SelectMergeStacktraces",
                          fmt::format(R"({{"profileTypeID":"{}","labelSelector":"{{}}",)"
                                      R"("start":"1","end":"2"}})",
                                      kCpuType)),
-            "{}");
+            R"({"flamegraph":{"names":["total"],"levels":[{"values":["0","0","0","0"]}]}})");
+  auto as_tree = none;
+  as_tree.set_format(querier::v1::PROFILE_FORMAT_TREE);
+  EXPECT_EQ(merge(as_tree).tree(), "");
 }
 
 TEST_F(StackMethodsTest, RefusesWhatCannotBeMeant) {
@@ -180,7 +188,7 @@ TEST_F(StackMethodsTest, SelectsStacksBelowACallSite) {
   EXPECT_EQ(total(request), 115);
   EXPECT_THAT(merge(request).flamegraph().names(), ElementsAre("total", "main", "work", "query"));
   request.mutable_stack_trace_selector()->add_call_site()->set_name("nothing");
-  EXPECT_FALSE(merge(request).has_flamegraph());
+  EXPECT_EQ(total(request), 0);
 }
 
 TEST_F(StackMethodsTest, SelectsSpansAndTraces) {
@@ -194,7 +202,8 @@ TEST_F(StackMethodsTest, SelectsSpansAndTraces) {
   auto request = request_of<querier::v1::SelectMergeSpanProfileRequest>();
   const auto none =
       server_.call<querier::v1::SelectMergeSpanProfileResponse>("SelectMergeSpanProfile", request);
-  EXPECT_FALSE(none.has_flamegraph());
+  ASSERT_TRUE(none.has_flamegraph());
+  EXPECT_EQ(none.flamegraph().total(), 0);
   request.add_span_selector("0000000000000003");
   const auto graph =
       server_.call<querier::v1::SelectMergeSpanProfileResponse>("SelectMergeSpanProfile", request);
@@ -274,7 +283,7 @@ TEST_F(StackMethodsTest, KeepsLeavesForGoPgo) {
   EXPECT_EQ(pprof_total(profile.SerializeAsString()), 143);
   for (const auto& sample : profile.sample()) EXPECT_EQ(sample.location_id_size(), 1);
   for (const auto& location : profile.location()) EXPECT_EQ(location.line(0).line(), 0);
-  EXPECT_THAT(profile.string_table(), Not(testing::Contains("main")));
+  EXPECT_THAT(profile.string_table(), Not(::testing::Contains("main")));
 }
 
 TEST_F(StackMethodsTest, ComparesTwoSelections) {

@@ -46,6 +46,14 @@ void keep_call_site(Selection& selection, std::span<const std::string> call_site
   });
 }
 
+std::vector<uint8_t> stacks_below(const StackTree& tree, std::span<const std::string> call_site) {
+  const std::vector<uint8_t> below = nodes_below(tree, call_site);
+  std::vector<uint8_t> stacks(tree.stack_count());
+  for (StackNumber stack = 0; stack < stacks.size(); ++stack)
+    stacks[stack] = below[tree.name_node(tree.leaf(stack))];
+  return stacks;
+}
+
 ProfileBatch keep_leaves(const ProfileBatch& batch, uint32_t locations, bool aggregate_callees) {
   ProfileBatch out = batch;
   Dictionary& dictionary = out.dictionary;

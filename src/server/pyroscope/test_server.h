@@ -10,7 +10,10 @@
 #include <vector>
 
 #include "server/connect.h"
+#include "server/files/file_shelf.h"
+#include "server/kept/kept_files.h"
 #include "server/pyroscope/routes.h"
+#include "server/testing/temporary_folder.h"
 #include "store/memory/memory_engine.h"
 #include "store/testing/stored_profiles.h"
 
@@ -29,6 +32,10 @@ class TestServer {
  public:
   explicit TestServer(PyroscopeQueryOptions options = {}) {
     if (!options.now_ns) options.now_ns = [] { return kStartNs + 600 * kSecondNs; };
+    options.settings = settings_.get();
+    options.uploads = uploads_.get();
+    options.debug_info = debug_info_.get();
+    options.files = &files_;
     add_pyroscope_query_routes(routes_, *engine_, options);
   }
 
@@ -90,6 +97,17 @@ class TestServer {
   const Routes& routes() const { return routes_; }
 
  private:
+  std::unique_ptr<KeptFiles> kept(const std::string& name) const {
+    auto files = KeptFiles::open(folder_.path(name), {100, 1 << 20, 1 << 20});
+    EXPECT_TRUE(files) << files.error().message;
+    return std::move(*files);
+  }
+
+  testing::TemporaryFolder folder_;
+  std::unique_ptr<KeptFiles> settings_ = kept("settings");
+  std::unique_ptr<KeptFiles> uploads_ = kept("uploads");
+  std::unique_ptr<KeptFiles> debug_info_ = kept("debug-info");
+  FileShelf files_{FileShelf::Options()};
   std::unique_ptr<Engine> engine_ = make_memory_engine();
   Routes routes_;
 };

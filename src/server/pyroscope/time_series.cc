@@ -7,6 +7,7 @@
 #include <map>
 
 #include "server/pyroscope/request_fields.h"
+#include "server/pyroscope/sample_labels.h"
 #include "server/pyroscope/stack_selection.h"
 
 namespace vesta::server {
@@ -40,6 +41,7 @@ Result<std::vector<LabelledSeries>> call_site_series(const QueryApi& api, const 
   SelectRequest request;
   request.type = query.stacks.type;
   request.selector = query.stacks.selector;
+  request.samples = query.stacks.samples;
   request.group_by = query.group_by;
   request.budget = budget_of(api.options, caller);
   for (int64_t k = 0; k < steps.count(); ++k) {
@@ -109,10 +111,18 @@ int64_t TimeSteps::point_of(int64_t time_ns) const {
 
 Result<std::vector<LabelledSeries>> total_series(const QueryApi& api, const SeriesQuery& query,
                                                  const TimeSteps& steps, const Caller& caller) {
-  if (!query.stacks.call_site.empty()) return call_site_series(api, query, steps, caller);
   TotalsRequest request;
+  VESTA_ASSIGN(request.group_samples, are_sample_labels(api, caller, query.stacks.selector,
+                                                        steps.range(), query.group_by));
+  if (!query.stacks.call_site.empty()) {
+    if (!request.group_samples) return call_site_series(api, query, steps, caller);
+    request.stacks = [&call_site = query.stacks.call_site](const StackTree& tree) {
+      return stacks_below(tree, call_site);
+    };
+  }
   request.type = query.stacks.type;
   request.selector = query.stacks.selector;
+  request.samples = query.stacks.samples;
   request.range = steps.range();
   request.step_ns = steps.step_ns();
   request.group_by = query.group_by;

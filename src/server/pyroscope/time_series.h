@@ -48,7 +48,9 @@ struct LabelledSeries {
 };
 
 struct SeriesQuery {
-  StacksQuery stacks;  // its range is not looked at; of stacks, only the call site counts
+  // Its selector is that of series. Its range is not looked at; of stacks, only the call site
+  // counts.
+  StacksQuery stacks;
   std::vector<std::string> group_by;
   // Per profile, instead of all together. A gauge is never summed up over time in either case.
   bool average = false;

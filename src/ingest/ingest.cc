@@ -363,18 +363,22 @@ void Ingest::tell_apart(Passage& passage) {
 Status Ingest::check_series_count(const Passage& passage) {
   const uint64_t limit = passage.limits.max_series;
   if (limit == 0) return {};
-  uint64_t series = 0;
+  const std::string tenant(passage.tenant);
+  SeriesCount known;
   {
     const std::scoped_lock lock(series_mutex_);
-    SeriesCount& known = series_counts_[std::string(passage.tenant)];
-    if (passage.now_ns - known.time_ns > kSeriesCountAge || known.time_ns == 0) {
-      known = {engine_.tenant_stats(passage.tenant).series, passage.now_ns};
-    }
-    series = known.series;
-    // As if all were new; the next look at the store puts it right.
-    for (const Profile& profile : passage.batch.profiles) series += profile.sample_types.size();
-    if (series <= limit) return {};
+    known = series_counts_[tenant];
   }
+  // Without the lock: the store may make this tenant wait, and the lock would make all others.
+  if (passage.now_ns - known.time_ns > kSeriesCountAge || known.time_ns == 0) {
+    known = {engine_.tenant_stats(passage.tenant).series, passage.now_ns};
+    const std::scoped_lock lock(series_mutex_);
+    series_counts_[tenant] = known;
+  }
+  uint64_t series = known.series;
+  // As if all were new; the next look at the store puts it right.
+  for (const Profile& profile : passage.batch.profiles) series += profile.sample_types.size();
+  if (series <= limit) return {};
   // Near the limit each series is looked up: those that are there may go on.
   for (size_t i = 0; i < passage.batch.profiles.size(); ++i) {
     Selector selector;

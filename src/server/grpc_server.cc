@@ -120,7 +120,7 @@ class Call final : public grpc::ServerGenericBidiReactor {
  private:
   void OnReadDone(bool ok) override {
     if (!ok) return refuse({ErrorCode::kInvalidInput, "the call has no message", {}}, "malformed");
-    if (!environment_.pool.post(endpoint_->scope(), [this] { handle(); })) {
+    if (!environment_.pool.post(endpoint_->scope(), caller_.tenant, [this] { handle(); })) {
       refuse({ErrorCode::kUnavailable, "the server has too much to do", "try again in a moment"},
              "queue");
     }

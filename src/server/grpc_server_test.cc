@@ -159,6 +159,24 @@ TEST_F(GrpcServerTest, TakesNoMoreConnectionsThanItMay) {
       eventually([&] { return Client(port()).call("/test.Service/Echo", "").status.ok(); }));
 }
 
+TEST_F(GrpcServerTest, SlowCallsOfOneTenantLeaveOthersAlone) {
+  start();
+  constexpr size_t kCalls = 40;
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < kCalls; ++i) {
+    threads.emplace_back([&] {
+      Client client(port());
+      EXPECT_EQ(client.call("/test.Service/Gate", "", {{"x-scope-orgid", "greedy"}}).body,
+                "passed");
+    });
+  }
+  EXPECT_TRUE(eventually([&] { return pool_->running() + pool_->queued() == kCalls; }));
+  Client client(port());
+  EXPECT_EQ(client.call("/test.Service/Echo", "abc", {{"x-scope-orgid", "modest"}}).body, "abc");
+  gate_.open();
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST_F(GrpcServerTest, AnswersAnyMethodByItsPath) {
   start();
   Client client(port());

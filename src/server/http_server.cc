@@ -188,7 +188,7 @@ void HttpServer::Parts::watch_certificate() {
       reloading = true;
     }
     // Reading files is work for a thread that may block.
-    const bool posted = pool.post(Scope::kNone, [this] {
+    const bool posted = pool.post(Scope::kNone, {}, [this] {
       std::string problem;
       const TlsContext::Change change = tls->reload_if_changed(problem);
       if (change == TlsContext::Change::kReloaded) {

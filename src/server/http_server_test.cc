@@ -98,6 +98,7 @@ class HttpServerTest : public ::testing::Test {
           }
           Caller caller;
           caller.address = credentials.address;
+          if (!credentials.org_id.empty()) caller.tenant = credentials.org_id;
           return caller;
         },
         [this](const RequestRecord& record) {
@@ -601,6 +602,21 @@ TEST_F(HttpServerTest, HandlersCanAskWhetherTheClientIsGone) {
   EXPECT_TRUE(eventually([&] { return gone_at_last.load(); }));
   EXPECT_FALSE(gone_at_first);
   EXPECT_EQ(connect().get("/hello")->status, 200);
+}
+
+TEST_F(HttpServerTest, SlowRequestsOfOneTenantLeaveOthersAlone) {
+  start();
+  std::vector<HttpClient> clients;
+  constexpr size_t kClients = 40;
+  clients.reserve(kClients);
+  for (size_t i = 0; i < kClients; ++i) {
+    clients.push_back(connect());
+    clients.back().send("GET /gate HTTP/1.1\r\nHost: x\r\nX-Scope-OrgID: greedy\r\n\r\n");
+  }
+  EXPECT_TRUE(eventually([&] { return pool_->running() + pool_->queued() == kClients; }));
+  EXPECT_EQ(connect().get("/hello", "X-Scope-OrgID: modest\r\n")->status, 200);
+  gate_.open();
+  for (HttpClient& client : clients) EXPECT_EQ(client.read_reply()->body, "passed");
 }
 
 TEST_F(HttpServerTest, RefusesConnectionsOverTheCapPolitely) {

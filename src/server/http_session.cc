@@ -425,15 +425,17 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     const Scope scope = admission_->endpoint->scope();
     watch_ = std::make_shared<PeerWatch>(lowest().socket().native_handle());
     admission_->caller.is_gone = [watch = watch_] { return watch->is_gone(); };
-    const bool queued = environment_.pool.post(scope, [self = this->shared_from_this()]() mutable {
-      if (self->environment_.abandoned) return;  // the connection is closed
-      HttpResponse response =
-          self->environment_.dispatcher.run(*self->admission_, self->request_, self->lease_);
-      const auto executor = self->lowest().get_executor();
-      net::post(executor, [self = std::move(self), response = std::move(response)]() mutable {
-        if (self->phase_ == Phase::kHandling) self->respond(std::move(response), {});
-      });
-    });
+    const std::string tenant = admission_->caller.tenant;
+    const bool queued =
+        environment_.pool.post(scope, tenant, [self = this->shared_from_this()]() mutable {
+          if (self->environment_.abandoned) return;  // the connection is closed
+          HttpResponse response =
+              self->environment_.dispatcher.run(*self->admission_, self->request_, self->lease_);
+          const auto executor = self->lowest().get_executor();
+          net::post(executor, [self = std::move(self), response = std::move(response)]() mutable {
+            if (self->phase_ == Phase::kHandling) self->respond(std::move(response), {});
+          });
+        });
     if (queued) return;
     request_.body = {};
     lease_.resize(0);

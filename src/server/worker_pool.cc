@@ -18,9 +18,23 @@ size_t lane_of(Scope scope) {
   return 1;
 }
 
+// All tenants together may have so many times the queue of one.
+constexpr size_t kFullQueues = 16;
+
+FairQueue::Options lane_options(size_t threads, size_t reserved,
+                                const WorkerPool::Options& options) {
+  return {.threads = threads,
+          .reserved = reserved,
+          .max_queued_of_tenant = options.max_queued,
+          .max_queued = options.max_queued * kFullQueues};
+}
+
 }  // namespace
 
-WorkerPool::WorkerPool(const Options& options) : max_queued_(options.max_queued) {
+WorkerPool::WorkerPool(const Options& options)
+    : lanes_{Lane(lane_options(1, 0, options)),
+             Lane(lane_options(options.read_threads, options.reserved_reads, options)),
+             Lane(lane_options(options.write_threads, options.reserved_writes, options))} {
   const std::array<size_t, 3> threads = {1, std::max<size_t>(1, options.read_threads),
                                          std::max<size_t>(1, options.write_threads)};
   for (size_t i = 0; i < lanes_.size(); ++i) {
@@ -34,12 +48,11 @@ WorkerPool::~WorkerPool() {
   stop();
 }
 
-bool WorkerPool::post(Scope scope, std::function<void()> task) {
+bool WorkerPool::post(Scope scope, std::string_view tenant, std::function<void()> task) {
   Lane& lane = lanes_[lane_of(scope)];
   {
     const std::lock_guard guard(lane.lock);
-    if (lane.stopping || lane.tasks.size() >= max_queued_) return false;
-    lane.tasks.push_back(std::move(task));
+    if (lane.stopping || !lane.queue.push(tenant, std::move(task))) return false;
   }
   lane.wake.notify_one();
   return true;
@@ -49,7 +62,7 @@ size_t WorkerPool::queued() const {
   size_t count = 0;
   for (const Lane& lane : lanes_) {
     const std::lock_guard guard(lane.lock);
-    count += lane.tasks.size();
+    count += lane.queue.queued();
   }
   return count;
 }
@@ -58,7 +71,7 @@ size_t WorkerPool::running() const {
   size_t count = 0;
   for (const Lane& lane : lanes_) {
     const std::lock_guard guard(lane.lock);
-    count += lane.running;
+    count += lane.queue.running();
   }
   return count;
 }
@@ -81,16 +94,23 @@ void WorkerPool::stop() {
 void WorkerPool::run(Lane& lane) {
   std::unique_lock guard(lane.lock);
   while (true) {
-    lane.wake.wait(guard, [&] { return lane.stopping || !lane.tasks.empty(); });
-    if (lane.tasks.empty()) return;
-    std::function<void()> task = std::move(lane.tasks.front());
-    lane.tasks.pop_front();
-    ++lane.running;
+    std::optional<FairQueue::Turn> turn;
+    lane.wake.wait(guard, [&] {
+      turn = lane.queue.take();
+      return turn.has_value() || (lane.stopping && lane.queue.queued() == 0);
+    });
+    if (!turn) return;
     guard.unlock();
-    task();
-    task = nullptr;  // what it holds is let go outside the lock
+    turn->task();
+    turn->task = nullptr;  // what it holds is let go outside the lock
     guard.lock();
-    --lane.running;
+    lane.queue.done(turn->tenant);
+    // A task that had to wait for this one may go to any thread; at the end, all must look.
+    if (lane.stopping) {
+      lane.wake.notify_all();
+    } else if (lane.queue.queued() > 0) {
+      lane.wake.notify_one();
+    }
   }
 }
 

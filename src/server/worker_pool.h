@@ -1,36 +1,41 @@
 // Threads that run handlers, so that the threads of the transports never block. Three lanes that
 // do not wait for each other: heavy queries leave ingest alone, and health checks are answered
-// whatever else is going on. Thread-safe.
+// whatever else is going on. Within a lane tenants take turns (fair_queue.h). Thread-safe.
 #pragma once
 
 #include <array>
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "server/api.h"
+#include "server/fair_queue.h"
 
 namespace vesta::server {
 
 class WorkerPool {
  public:
   struct Options {
-    size_t read_threads = 8;
+    // Of each lane, a share is for tenants that have nothing running.
+    size_t read_threads = 10;
+    size_t reserved_reads = 2;
     // Writers mostly wait for the disk, and those that wait together share one sync.
-    size_t write_threads = 16;
-    size_t max_queued = 1024;  // of each lane
+    size_t write_threads = 20;
+    size_t reserved_writes = 4;
+    size_t max_queued = 1024;  // of each tenant in each lane
   };
   explicit WorkerPool(const Options& options);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  // False when the lane of that scope has too much waiting, or after stop().
-  bool post(Scope scope, std::function<void()> task);
+  // For a tenant; empty for the server's own work. False when the tenant has too much waiting in
+  // the lane of that scope, or after stop().
+  bool post(Scope scope, std::string_view tenant, std::function<void()> task);
   size_t queued() const;
   size_t running() const;
   // Runs what is waiting, then ends the threads.
@@ -38,16 +43,15 @@ class WorkerPool {
 
  private:
   struct Lane {
+    explicit Lane(const FairQueue::Options& options) : queue(options) {}
     mutable std::mutex lock;
     std::condition_variable wake;
-    std::deque<std::function<void()>> tasks;  // guarded by lock, as the rest
-    size_t running = 0;
+    FairQueue queue;  // guarded by lock, as the rest
     bool stopping = false;
     std::vector<std::thread> threads;  // touched by the owner alone
   };
   static void run(Lane& lane);
 
-  size_t max_queued_;
   std::array<Lane, 3> lanes_;
 };
 

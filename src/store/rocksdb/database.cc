@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <rocksdb/cache.h>
-#include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
@@ -410,15 +409,6 @@ uint64_t Database::approximate_bytes(Family in, std::string_view from, std::stri
   uint64_t bytes = 0;
   db_->GetApproximateSizes(options, family(in), &range, 1, &bytes).PermitUncheckedError();
   return bytes;
-}
-
-Status Database::delete_files(Family in, std::string_view from, std::string_view to) {
-  const rocksdb::Slice begin = slice(from);
-  const rocksdb::Slice end = slice(to);
-  const rocksdb::Status status =
-      rocksdb::DeleteFilesInRange(db_.get(), family(in), &begin, &end, false);
-  if (!status.ok()) return error_of(status, "delete files");
-  return {};
 }
 
 uint64_t Database::property(std::string_view name) const {

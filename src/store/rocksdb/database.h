@@ -78,8 +78,6 @@ class Database {
 
   // Bytes of files between two keys, memtables included.
   uint64_t approximate_bytes(Family in, std::string_view from, std::string_view to);
-  // Drops the files that lie in the range as a whole; what is left needs a DeleteRange.
-  Status delete_files(Family in, std::string_view from, std::string_view to);
   uint64_t property(std::string_view name) const;  // summed over families
   // Of files, and of what is to be written to them.
   uint64_t disk_bytes();

@@ -33,6 +33,8 @@ struct RocksdbOptions {
   // maintain() and apply_retention() are up to the caller.
   bool background = true;
   std::chrono::milliseconds background_interval{1000};
+  // How often the disk gets back what was deleted.
+  std::chrono::milliseconds reclaim_interval{10'000};
 
   uint64_t dictionary_bytes = uint64_t{400} << 20;  // of trees and hashes in memory
   uint64_t block_cache_bytes = uint64_t{64} << 20;

@@ -1,6 +1,8 @@
 // Deletes profiles, and with them all that was made of them: totals, hours, roll-ups, series that
-// have nothing left, dictionaries of services that have no series left. From any thread; writers of
-// the tenant wait meanwhile.
+// have nothing left, dictionaries of services that have no series left. In slices: between two of
+// them writers of the tenant go on, and so do others, whose writes would wait for a large one. Each
+// slice is atomic, so that a deletion that is cut off leaves a store that is whole. From any
+// thread.
 #pragma once
 
 #include <cstdint>

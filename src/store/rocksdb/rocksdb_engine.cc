@@ -9,6 +9,7 @@
 
 #include "store/rocksdb/backup.h"
 #include "store/rocksdb/reader.h"
+#include "store/rocksdb/reclaimer.h"
 #include "store/rocksdb/remover.h"
 #include "store/rocksdb/rollup_builder.h"
 #include "store/rocksdb/rollup_planner.h"
@@ -29,10 +30,11 @@ rocksdb::Slice slice(std::string_view text) {
 class RocksdbEngine final : public Engine {
  public:
   RocksdbEngine(const RocksdbOptions& options, std::unique_ptr<rocks::Database> database)
-      : store_(options, std::move(database)), rollups_(store_) {}
+      : store_(options, std::move(database)), rollups_(store_), reclaimer_(store_) {}
 
   ~RocksdbEngine() override {
-    for (std::jthread* thread : {&worker_, &syncer_}) {
+    reclaimer_.stop();
+    for (std::jthread* thread : {&worker_, &syncer_, &reclaiming_}) {
       thread->request_stop();
       wake_.notify_all();
       if (thread->joinable()) thread->join();
@@ -42,7 +44,12 @@ class RocksdbEngine final : public Engine {
   Status start() {
     VESTA_TRY(rocks::load(store_));
     const RocksdbOptions& options = store_.options;
+    reclaimer_.find_left_over();
     if (options.background) {
+      // Beside the other work: neither waits for the other.
+      reclaiming_ = std::jthread([this](const std::stop_token& stop) {
+        every(stop, store_.options.reclaim_interval, [&] { reclaim(); });
+      });
       worker_ = std::jthread([this](const std::stop_token& stop) {
         every(stop, store_.options.background_interval, [&] { work(stop); });
       });
@@ -156,7 +163,7 @@ class RocksdbEngine final : public Engine {
   Status maintain() override {
     VESTA_TRY(rollups_.run([] { return false; }));
     store_.dictionaries.shrink();
-    return {};
+    return reclaimer_.run(false);
   }
   Status flush() override { return store_.database->sync(); }
   Status backup(const std::string& directory) override { return rocks::backup(store_, directory); }
@@ -164,6 +171,7 @@ class RocksdbEngine final : public Engine {
   EngineStats stats() override {
     EngineStats stats;
     for (Tenant* tenant : store_.tenants.all()) add_stats(*tenant, stats);
+    const uint64_t indexes = stats.memory_bytes;
     rocks::Database& db = *store_.database;
     using Properties = rocksdb::DB::Properties;
     const uint64_t memtables = db.property(Properties::kCurSizeAllMemTables);
@@ -177,8 +185,10 @@ class RocksdbEngine final : public Engine {
     detail("memtable_bytes", memtables);
     detail("block_cache_bytes", db.block_cache_bytes());
     detail("dictionary_bytes", dictionaries);
+    detail("index_bytes", indexes);
     detail("live_data_bytes", db.property(Properties::kEstimateLiveDataSize));
     detail("pending_compaction_bytes", db.property(Properties::kEstimatePendingCompactionBytes));
+    detail("reclaim_pending_ranges", reclaimer_.pending());
     detail("background_errors", db.property(Properties::kBackgroundErrors));
     detail("writes_refused", db.is_failing() || !db.has_room() ? 1 : 0);
     detail("lost_log_bytes", db.lost_log_bytes());
@@ -214,15 +224,16 @@ class RocksdbEngine final : public Engine {
   }
 
   void add_stats(Tenant& tenant, EngineStats& stats) {
-    std::vector<rocks::PartitionNumber> partitions;
+    std::vector<std::shared_ptr<rocks::Partition>> partitions;
     {
       const std::shared_lock lock(tenant.index_mutex);
       stats.series += tenant.index.all().cardinality();
       stats.memory_bytes += tenant.index.byte_size();
-      for (const auto& [number, service] : tenant.services) partitions.push_back(number);
+      // Under the lock: one that is dropped now would come back.
+      for (const auto& [number, service] : tenant.services)
+        partitions.push_back(store_.dictionaries.partition(tenant.id, number));
     }
-    for (const rocks::PartitionNumber number : partitions) {
-      const auto partition = store_.dictionaries.partition(tenant.id, number);
+    for (const auto& partition : partitions) {
       stats.stacks += partition->stack_count();
       stats.nodes += partition->node_count();
     }
@@ -280,6 +291,14 @@ class RocksdbEngine final : public Engine {
     if (applied.ok()) retention_applied_ = hour;
   }
 
+  void reclaim() {
+    if (store_.database->is_failing()) return;
+    const Status done = reclaimer_.run(true);
+    if (!done.ok() && done.error().message != last_reclaim_warning_)
+      store_.database->warn(done.error().message);
+    last_reclaim_warning_ = done.ok() ? std::string() : done.error().message;
+  }
+
   // Once for each message: what is wrong now is most likely wrong a second later.
   void warn_of(const Status& status) {
     if (status.ok()) {
@@ -292,12 +311,15 @@ class RocksdbEngine final : public Engine {
 
   rocks::Store store_;
   rocks::RollupBuilder rollups_;
+  rocks::Reclaimer reclaimer_;
   rocks::Hour retention_applied_ = 0;
   std::string last_warning_;
+  std::string last_reclaim_warning_;  // of its thread
   std::mutex wake_mutex_;
   std::condition_variable_any wake_;
   std::jthread worker_;
   std::jthread syncer_;
+  std::jthread reclaiming_;
 };
 
 }  // namespace

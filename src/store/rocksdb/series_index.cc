@@ -13,18 +13,53 @@ uint64_t SeriesIndex::hash_of(const Labels& labels) {
   return hash.value();
 }
 
+uint64_t SeriesIndex::byte_size_of(const Text& text) {
+  const bool is_inside = text.text.capacity() <= std::string().capacity();
+  return is_inside ? 0 : text.text.capacity() + 1;
+}
+
 uint32_t SeriesIndex::intern(std::string_view text) {
-  return string_numbers_.find_or_insert(
-      table_hash(text), [&](uint32_t at) { return strings_[at] == text; },
+  const uint32_t number = string_numbers_.find_or_insert(
+      table_hash(text),
+      [&](uint32_t at) { return strings_.contains(at) && strings_[at].text == text; },
       [&] {
-        strings_.emplace_back(text);
-        string_bytes_ += text.size() + sizeof(std::string);
-        return static_cast<uint32_t>(strings_.size() - 1);
+        Text& added = strings_.add(next_string_);
+        added.text = text;
+        string_bytes_ += byte_size_of(added);
+        ++string_count_;
+        return next_string_++;
       });
+  ++strings_[number].uses;
+  return number;
+}
+
+void SeriesIndex::release(uint32_t string) {
+  if (--strings_[string].uses != 0) return;
+  string_bytes_ -= byte_size_of(strings_[string]);
+  strings_.erase(string);
+  --string_count_;
+  ++released_strings_;
+}
+
+// From the tables that find things by hash, which would otherwise stay as large as they ever were.
+void SeriesIndex::forget_released() {
+  constexpr uint64_t kFew = 1024;
+  if (released_strings_ <= string_count_ + kFew) return;
+  released_strings_ = 0;
+  string_numbers_ = {};
+  string_numbers_.reserve(string_count_);
+  for (uint32_t at = 0; at < next_string_; ++at) {
+    if (!strings_.contains(at)) continue;
+    string_numbers_.find_or_insert(
+        table_hash(text(at)), [](uint32_t) { return false; }, [&] { return at; });
+  }
+  by_labels_.rehash(0);
 }
 
 uint32_t SeriesIndex::string_number(std::string_view text) const {
-  return string_numbers_.find(table_hash(text), [&](uint32_t at) { return strings_[at] == text; });
+  return string_numbers_.find(table_hash(text), [&](uint32_t at) {
+    return strings_.contains(at) && strings_[at].text == text;
+  });
 }
 
 SeriesNumber SeriesIndex::find(const Labels& labels) const {
@@ -32,7 +67,7 @@ SeriesNumber SeriesIndex::find(const Labels& labels) const {
   for (auto at = from; at != to; ++at) {
     const Series& series = series_[at->second];
     const auto same = [&](const auto& stored, const auto& wanted) {
-      return strings_[stored.first] == wanted.first && strings_[stored.second] == wanted.second;
+      return text(stored.first) == wanted.first && text(stored.second) == wanted.second;
     };
     if (std::equal(series.labels.begin(), series.labels.end(), labels.begin(), labels.end(), same))
       return at->second;
@@ -42,10 +77,7 @@ SeriesNumber SeriesIndex::find(const Labels& labels) const {
 
 void SeriesIndex::add(SeriesNumber number, const Labels& labels, PartitionNumber partition,
                       TypeNumber type) {
-  if (number >= series_.size()) series_.resize(size_t{number} + 1);
-  Series& series = series_[number];
-  series = {};
-  series.is_there = true;
+  Series& series = series_.add(number);
   series.partition = partition;
   series.type = type;
   series.labels.reserve(labels.size());
@@ -53,46 +85,53 @@ void SeriesIndex::add(SeriesNumber number, const Labels& labels, PartitionNumber
     const uint32_t name_number = intern(name);
     const uint32_t value_number = intern(value);
     series.labels.emplace_back(name_number, value_number);
-    postings_[strings_[name_number]][strings_[value_number]].add(number);
+    postings_[text(name_number)][text(value_number)].add(number);
   }
+  label_bytes_ += series.labels.capacity() * sizeof(series.labels[0]);
   by_labels_.emplace(hash_of(labels), number);
   services_[{partition, type}].add(number);
   all_.add(number);
 }
 
 void SeriesIndex::remove(SeriesNumber number) {
-  const Labels gone = labels(number);
-  const auto [from, to] = by_labels_.equal_range(hash_of(gone));
+  const auto [from, to] = by_labels_.equal_range(hash_of(labels(number)));
   for (auto at = from; at != to; ++at) {
     if (at->second != number) continue;
     by_labels_.erase(at);
     break;
   }
-  for (const auto& [name, value] : gone) {
-    const auto values = postings_.find(name);
-    const auto posting = values->second.find(value);
+  const Series& series = series_[number];
+  for (const auto& [name, value] : series.labels) {
+    const auto values = postings_.find(text(name));
+    const auto posting = values->second.find(text(value));
     posting->second.remove(number);
     if (posting->second.empty()) values->second.erase(posting);
     if (values->second.empty()) postings_.erase(values);
   }
-  Series& series = series_[number];
+  // Only now: the postings look at the texts.
+  for (const auto& [name, value] : series.labels) {
+    release(name);
+    release(value);
+  }
   const auto service = services_.find({series.partition, series.type});
   service->second.remove(number);
   if (service->second.isEmpty()) services_.erase(service);
   all_.remove(number);
-  series = {};
+  label_bytes_ -= series.labels.capacity() * sizeof(series.labels[0]);
+  series_.erase(number);
+  forget_released();
 }
 
 Labels SeriesIndex::labels(SeriesNumber number) const {
   Labels out;
   for (const auto& [name, value] : series_[number].labels)
-    out.emplace_back(strings_[name], strings_[value]);
+    out.emplace_back(text(name), text(value));
   return out;
 }
 
 std::string_view SeriesIndex::label(SeriesNumber number, std::string_view name) const {
   for (const auto& [name_number, value] : series_[number].labels)
-    if (strings_[name_number] == name) return strings_[value];
+    if (text(name_number) == name) return text(value);
   return {};
 }
 
@@ -151,9 +190,12 @@ const SeriesSet& SeriesIndex::of_service(PartitionNumber partition, TypeNumber t
   return found == services_.end() ? kEmpty : found->second;
 }
 
-bool SeriesIndex::has_partition(PartitionNumber partition) const {
-  const auto at = services_.lower_bound({partition, 0});
-  return at != services_.end() && at->first.first == partition;
+SeriesSet SeriesIndex::of_partition(PartitionNumber partition) const {
+  SeriesSet out;
+  for (auto at = services_.lower_bound({partition, 0});
+       at != services_.end() && at->first.first == partition; ++at)
+    out |= at->second;
+  return out;
 }
 
 std::vector<std::string> SeriesIndex::label_names(const SeriesSet& among) const {
@@ -165,7 +207,7 @@ std::vector<std::string> SeriesIndex::label_names(const SeriesSet& among) const 
     std::set<uint32_t> seen;
     for (const SeriesNumber number : among)
       for (const auto& [name, value] : series_[number].labels) seen.insert(name);
-    for (const uint32_t name : seen) names.push_back(strings_[name]);
+    for (const uint32_t name : seen) names.emplace_back(text(name));
     std::ranges::sort(names);
   }
   return names;
@@ -187,8 +229,8 @@ std::vector<std::string_view> SeriesIndex::values_of(std::string_view name, cons
   std::ranges::sort(values);
   values.erase(std::unique(values.begin(), values.end()), values.end());
   for (const uint32_t value : values) {
-    const std::string_view text = strings_[value];
-    if (!text.empty() && text.starts_with(prefix)) out.push_back(text);
+    const std::string_view shown = text(value);
+    if (!shown.empty() && shown.starts_with(prefix)) out.push_back(shown);
   }
   return out;
 }
@@ -227,29 +269,44 @@ void SeriesIndex::add_hour(Hour hour, SeriesNumber number) {
   series.last_hour = std::max(series.last_hour, hour);
 }
 
-void SeriesIndex::remove_hour(Hour hour, SeriesNumber number) {
-  const auto found = hours_.find(hour);
-  if (found == hours_.end()) return;
-  found->second.remove(number);
-  if (found->second.isEmpty()) hours_.erase(found);
-  const Day day = day_of_hour(hour);
-  const Hour first = first_hour_of(day);
-  bool still = false;
-  for (auto at = hours_.lower_bound(first); at != hours_.end() && at->first < first + 24; ++at)
-    still |= at->second.contains(number);
-  if (!still) {
-    const auto in_day = days_.find(day);
-    in_day->second.remove(number);
-    if (in_day->second.isEmpty()) days_.erase(in_day);
+void SeriesIndex::remove_hours(const std::map<Hour, SeriesSet>& gone) {
+  SeriesSet touched;
+  std::set<Day> days;
+  for (const auto& [hour, numbers] : gone) {
+    const auto found = hours_.find(hour);
+    if (found == hours_.end()) continue;
+    found->second -= numbers;
+    if (found->second.isEmpty()) hours_.erase(found);
+    touched |= numbers;
+    days.insert(day_of_hour(hour));
   }
-  Series& series = series_[number];
-  if (hour != series.first_hour && hour != series.last_hour) return;
-  series.first_hour = UINT32_MAX;
-  series.last_hour = 0;
-  for (const auto& [at, set] : hours_) {
-    if (!set.contains(number)) continue;
-    series.first_hour = std::min(series.first_hour, at);
-    series.last_hour = at;
+  for (const Day day : days) {
+    const Hour first = first_hour_of(day);
+    SeriesSet still;
+    for (auto at = hours_.lower_bound(first); at != hours_.end() && at->first < first + 24; ++at)
+      still |= at->second;
+    if (still.isEmpty()) {
+      days_.erase(day);
+    } else {
+      days_[day] = std::move(still);
+    }
+  }
+  for (const SeriesNumber number : touched) {
+    Series& series = series_[number];
+    auto from = hours_.lower_bound(series.first_hour);
+    while (from != hours_.end() && from->first <= series.last_hour &&
+           !from->second.contains(number))
+      ++from;
+    if (from == hours_.end() || from->first > series.last_hour) {
+      series.first_hour = UINT32_MAX;
+      series.last_hour = 0;
+      continue;
+    }
+    series.first_hour = from->first;
+    auto to = hours_.upper_bound(series.last_hour);
+    do --to;
+    while (!to->second.contains(number));
+    series.last_hour = to->first;
   }
 }
 
@@ -279,9 +336,9 @@ SeriesSet SeriesIndex::active(Hour from, Hour to) const {
 }
 
 uint64_t SeriesIndex::byte_size() const {
-  uint64_t bytes = string_bytes_ + string_numbers_.byte_size() +
-                   series_.capacity() * sizeof(Series) + by_labels_.size() * 40;
-  for (const Series& series : series_) bytes += series.labels.capacity() * sizeof(series.labels[0]);
+  uint64_t bytes = strings_.byte_size() + string_bytes_ + string_numbers_.byte_size() +
+                   series_.byte_size() + label_bytes_ + by_labels_.size() * 40 +
+                   by_labels_.bucket_count() * sizeof(void*);
   for (const auto& [name, values] : postings_) bytes += values.size() * 80;
   return bytes;
 }

@@ -26,7 +26,9 @@ struct Filled {
       for (Hour hour = n; hour < n + 30; ++hour) index.add_hour(kBucketBias + hour, n);
     }
     for (SeriesNumber n = 0; n < 60; n += 7) {
-      for (Hour hour = n; hour < n + 30; ++hour) index.remove_hour(kBucketBias + hour, n);
+      std::map<Hour, SeriesSet> gone;
+      for (Hour hour = n; hour < n + 30; ++hour) gone[kBucketBias + hour].add(n);
+      index.remove_hours(gone);
       index.remove(n);
     }
   }
@@ -67,6 +69,54 @@ TEST(SeriesIndexTest, SaysWhichSeriesAreActiveInAnyRange) {
       ASSERT_EQ(std::set<SeriesNumber>(found.begin(), found.end()), expected) << from << ' ' << to;
     }
   }
+}
+
+TEST(SeriesIndexTest, WhatIsGoneGivesItsMemoryBack) {
+  SeriesIndex index;
+  constexpr SeriesNumber kKept = 64;
+  constexpr SeriesNumber kChurn = 20'000;
+  const auto labels = [](SeriesNumber number) {
+    return Labels{{"pod", "a-pod-with-a-rather-long-name-" + std::to_string(number)},
+                  {"service_name", "web"}};
+  };
+  for (SeriesNumber n = 0; n < kKept; ++n) index.add(n, labels(n), 0, 0);
+  const uint64_t before = index.byte_size();
+  SeriesNumber next = kKept;
+  uint64_t most = 0;
+  for (int round = 0; round < 5; ++round) {
+    for (SeriesNumber i = 0; i < kChurn; ++i) index.add(next + i, labels(next + i), 0, 0);
+    most = std::max(most, index.byte_size());
+    for (SeriesNumber i = 0; i < kChurn; ++i) index.remove(next + i);
+    next += kChurn;
+  }
+  EXPECT_GT(most, before * 50);
+  EXPECT_LT(index.byte_size(), before * 8) << "the peak was " << most;
+  for (SeriesNumber n = 0; n < kKept; ++n) EXPECT_EQ(index.find(labels(n)), n);
+  EXPECT_EQ(index.label_values("pod", index.all(), "", 0).size(), kKept);
+  // A label that was gone comes back.
+  index.add(next, labels(kKept), 0, 0);
+  EXPECT_EQ(index.find(labels(kKept)), next);
+  EXPECT_EQ(index.match(selector(R"({pod="a-pod-with-a-rather-long-name-64"})")).minimum(), next);
+}
+
+TEST(SeriesIndexTest, KnowsTheFirstAndTheLastHourOfWhatIsLeft) {
+  SeriesIndex index;
+  index.add(1, labels_of(1), 0, 0);
+  for (const Hour hour : {3, 5, 30, 31, 90}) index.add_hour(kBucketBias + hour, 1);
+  const auto remove = [&](std::initializer_list<Hour> hours) {
+    std::map<Hour, SeriesSet> gone;
+    for (const Hour hour : hours) gone[kBucketBias + hour].add(1);
+    index.remove_hours(gone);
+  };
+  remove({3, 90});
+  EXPECT_EQ(index.series(1).first_hour, kBucketBias + 5);
+  EXPECT_EQ(index.series(1).last_hour, kBucketBias + 31);
+  remove({30});
+  EXPECT_EQ(index.days().size(), 2U);
+  remove({31, 5});
+  EXPECT_EQ(index.series(1).first_hour, UINT32_MAX);
+  EXPECT_TRUE(index.days().empty());
+  EXPECT_TRUE(index.hours().empty());
 }
 
 TEST(SeriesIndexTest, ListsValuesTheSameWayWhicheverSideIsSmaller) {

@@ -30,6 +30,9 @@ class SeriesPosting {
   void remove(SeriesNumber number) {
     if (many_ != nullptr) {
       many_->remove(number);
+      if (many_->cardinality() > 1) return;
+      one_ = many_->isEmpty() ? kNone : many_->minimum();
+      many_.reset();
     } else if (one_ == number) {
       one_ = kNone;
     }

@@ -3,6 +3,7 @@
 // its gate, partitions (by service), roll-up state, index.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,6 +15,7 @@
 #include "store/engine.h"
 #include "store/rocksdb/database.h"
 #include "store/rocksdb/dictionary_store.h"
+#include "store/rocksdb/garbage.h"
 #include "store/rocksdb/options.h"
 #include "store/rocksdb/rollup_state.h"
 #include "store/rocksdb/series_index.h"
@@ -72,6 +74,8 @@ struct Store {
   DictionaryStore dictionaries;
   TenantTable tenants;
   std::mutex backup_mutex;  // one backup at a time
+  Garbage garbage;
+  std::atomic<uint64_t> range_deletions = 0;  // that are in memory only, about
 };
 
 // Fills tenants and indexes from the database.

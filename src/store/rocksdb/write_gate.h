@@ -1,26 +1,72 @@
-// Lets many writers in at a time, or one that deletes and nobody else; who deletes does not wait
-// for ever, as with a plain shared mutex under steady load. Thread-safe.
+// Lets many writers in at a time, or one that deletes and nobody else, in the order in which they
+// come: who deletes does not wait for ever under steady load, and writers get in between the slices
+// of a long deletion. Thread-safe.
 #pragma once
 
+#include <condition_variable>
+#include <cstdint>
 #include <mutex>
-#include <shared_mutex>
+#include <utility>
 
 namespace vesta::rocks {
 
 class WriteGate {
  public:
-  std::shared_lock<std::shared_mutex> enter() {
-    const std::lock_guard queue(queue_);
-    return std::shared_lock(mutex_);
-  }
-  std::unique_lock<std::shared_mutex> enter_alone() {
-    const std::lock_guard queue(queue_);
-    return std::unique_lock(mutex_);
+  // Who has one is inside until it goes.
+  class Pass {
+   public:
+    Pass(WriteGate& gate, bool alone) : gate_(&gate), alone_(alone) {}
+    Pass(Pass&& other) noexcept
+        : gate_(std::exchange(other.gate_, nullptr)), alone_(other.alone_) {}
+    Pass& operator=(Pass&&) = delete;
+    ~Pass() {
+      if (gate_ != nullptr) gate_->leave(alone_);
+    }
+
+   private:
+    WriteGate* gate_;
+    bool alone_;
+  };
+  [[nodiscard]] Pass enter() { return take(false); }
+  [[nodiscard]] Pass enter_alone() { return take(true); }
+  size_t waiting() const {
+    const std::lock_guard lock(mutex_);
+    return next_ticket_ - next_in_;
   }
 
  private:
-  std::mutex queue_;
-  std::shared_mutex mutex_;
+  Pass take(bool alone) {
+    std::unique_lock lock(mutex_);
+    const uint64_t ticket = next_ticket_++;
+    changed_.wait(lock,
+                  [&] { return ticket == next_in_ && !has_alone_ && (!alone || inside_ == 0); });
+    ++next_in_;
+    has_alone_ = alone;
+    if (!alone) ++inside_;
+    const bool somebody_waits = next_in_ != next_ticket_;
+    lock.unlock();
+    if (somebody_waits) changed_.notify_all();
+    return {*this, alone};
+  }
+  void leave(bool alone) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (alone) {
+        has_alone_ = false;
+      } else {
+        --inside_;
+      }
+      if (next_in_ == next_ticket_) return;
+    }
+    changed_.notify_all();
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  uint64_t next_ticket_ = 0;  // guarded by mutex_, as all below
+  uint64_t next_in_ = 0;
+  uint64_t inside_ = 0;
+  bool has_alone_ = false;
 };
 
 }  // namespace vesta::rocks

@@ -109,6 +109,42 @@ TEST_P(EngineSuite, NothingThatWasDeletedIsSeen) {
   whenever([&] { EXPECT_EQ(weights_of(select()), (Weights{{"web|m", 7}})); });
 }
 
+// Far more than one step of a deletion takes, with series that stay in between.
+TEST_P(EngineSuite, DeletesManySeriesOverManyDays) {
+  constexpr int kPods = 300;
+  for (int day = 0; day < 3; ++day) {
+    for (const int64_t hour : {0, 7, 23}) {
+      std::vector<ProfileSpec> specs;
+      for (int pod = 0; pod < kPods; ++pod) {
+        specs.push_back(of(pod % 3 == 0 ? "api" : "web", kStartNs + day * kDayNs + hour * kHourNs,
+                           1, (pod % 2 == 0 ? "even-" : "odd-") + std::to_string(pod)));
+      }
+      write(specs);
+    }
+  }
+  ASSERT_TRUE(engine().maintain());
+  // From the middle of an hour on, to the middle of another: some go as a whole, some do not.
+  EXPECT_EQ(remove(R"({pod=~"even-.*"})",
+                   {kStartNs + kHourNs / 2, kStartNs + 2 * kDayNs + 7 * kHourNs + 1}),
+            kPods / 2U);
+  whenever([&] {
+    EXPECT_EQ(select(R"({pod=~"odd-.*"})").total, 9 * kPods / 2);
+    // The first hour of all, and the last one.
+    EXPECT_EQ(select(R"({pod=~"even-.*"})").total, 2 * kPods / 2);
+    EXPECT_EQ(select("{}", {kStartNs + kDayNs, kStartNs + 2 * kDayNs}).total, 3 * kPods / 2);
+    EXPECT_EQ(select(R"({service_name="api"})", {kStartNs, kStartNs + kDayNs}).total,
+              3 * kPods / 6 + kPods / 6);
+    EXPECT_EQ(series().size(), size_t{kPods});
+  });
+  EXPECT_EQ(remove(R"({pod=~"even-.*"})"), kPods / 2U);
+  whenever([&] {
+    EXPECT_EQ(select().total, 9 * kPods / 2);
+    EXPECT_EQ(series().size(), size_t{kPods / 2});
+  });
+  EXPECT_EQ(remove("{}"), kPods / 2U);
+  whenever([&] { EXPECT_THAT(series(), IsEmpty()); });
+}
+
 TEST_P(EngineSuite, DeletesByEveryOperator) {
   for (const char* pod : {"a1", "a2", "b1", "b2"}) write({of("web", kStartNs, 1, pod)});
   EXPECT_EQ(remove(R"({pod=~"a.*", pod!="a2"})"), 1U);

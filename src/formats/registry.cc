@@ -151,15 +151,15 @@ std::string_view recognise_format(std::string_view bytes) {
 
 Result<ProfileBatch> read_profile(std::string_view bytes, std::string_view format_name,
                                   const ReadOptions& options) {
+  MemoryCharge charge;
   std::string decoded;
   // A file may be packed twice (a .gz of a pprof that is gzip itself); more than that is no
   // accident.
   for (int layer = 0; layer < 2; ++layer) {
-    const Compression compression = detect_compression(bytes);
-    if (compression == Compression::kNone) break;
-    VESTA_ASSIGN(std::string unpacked, compression == Compression::kGzip
-                                           ? gunzip(bytes, options.max_decoded_bytes)
-                                           : unzstd(bytes, options.max_decoded_bytes));
+    if (detect_compression(bytes) == Compression::kNone) break;
+    MemoryCharge layer_charge;
+    VESTA_ASSIGN(std::string unpacked, decompress(bytes, options.max_decoded_bytes, layer_charge));
+    charge = std::move(layer_charge);
     decoded = std::move(unpacked);
     bytes = decoded;
   }

@@ -27,6 +27,8 @@ constexpr int kGzipLevel = 1;
 // with as many times the room.
 constexpr uint64_t kUsualRatio = 16;
 constexpr uint64_t kLeastRoom = uint64_t{1} << 20;
+// About what a batch takes, as a multiple of the message that it is read from.
+constexpr uint64_t kBuiltRatio = 2;
 
 bool has_header(const HttpResponse& response, std::string_view name) {
   const std::string wanted = lower_case(name);
@@ -80,12 +82,13 @@ std::string_view refusal_reason(ErrorCode code) {
 }  // namespace
 
 Dispatcher::Dispatcher(const Routes& routes, Admit admit, Observer observer, RequestLimits limits,
-                       HostNames names)
+                       HostNames names, MemoryBudget* query_memory)
     : router_(routes),
       admit_(std::move(admit)),
       observer_(std::move(observer)),
       limits_(limits),
       names_(std::move(names)),
+      query_memory_(query_memory),
       answers_(limits.answer_bytes) {}
 
 std::variant<Dispatcher::Admission, Dispatcher::Refusal> Dispatcher::admit(
@@ -175,15 +178,20 @@ HttpResponse Dispatcher::run(const Admission& admission, HttpRequest& request,
   auto body = decode_body(std::move(request.body), request.header("content-encoding"),
                           limits_.max_decoded_bytes, lease);
   if (body) {
+    const Scope scope = admission.endpoint->scope();
+    MemoryAccount account = account_for(scope, lease);
+    const MemoryAccount::Scope current(account);
     request.body = std::move(*body);
     request.path_fields = admission.path_fields;
-    response =
-        call(*admission.endpoint, request, admission.caller, limits_.max_decoded_bytes, lease);
-  } else if (body.error().code == ErrorCode::kTooMany) {
-    response = busy_response(body.error());
+    const Status charged = charge_for_write(scope, request.body.size());
+    response = charged.ok() ? call(*admission.endpoint, request, admission.caller,
+                                   limits_.max_decoded_bytes, lease)
+                            : error_response(charged.error());
   } else {
     response = error_response(body.error());
   }
+  if (response.status == 429 && !has_header(response, "retry-after"))
+    response.headers.emplace_back("Retry-After", "1");
   request.body = {};
   lease.resize(0);
   compress_response(request.header("accept-encoding"), response);
@@ -206,6 +214,17 @@ Status Dispatcher::cover_answer(uint64_t bytes, MemoryBudget::Lease& lease) cons
   return Error{ErrorCode::kUnavailable,
                "answers that clients have not read yet take too much memory",
                "try again in a moment"};
+}
+
+MemoryAccount Dispatcher::account_for(Scope scope, const MemoryBudget::Lease& lease) const {
+  if (scope == Scope::kWrite) return MemoryAccount(lease.budget(), lease.bytes());
+  return MemoryAccount(query_memory_);
+}
+
+Status charge_for_write(Scope scope, uint64_t body_bytes) {
+  MemoryAccount* account = MemoryAccount::current();
+  if (scope != Scope::kWrite || account == nullptr) return {};
+  return account->take_or_alone(body_bytes * kBuiltRatio);
 }
 
 bool is_known_coding(std::string_view coding) {

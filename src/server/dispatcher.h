@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/memory_account.h"
 #include "server/api.h"
 #include "server/host_names.h"
 #include "server/memory_budget.h"
@@ -55,8 +56,9 @@ struct RequestLimits {
 
 class Dispatcher {
  public:
+  // `query_memory`: what all queries may take at once; null = no bound.
   Dispatcher(const Routes& routes, Admit admit, Observer observer, RequestLimits limits,
-             HostNames names = {});
+             HostNames names = {}, MemoryBudget* query_memory = nullptr);
 
   // A request that may go on to its handler.
   struct Admission {
@@ -88,6 +90,10 @@ class Dispatcher {
   const MemoryBudget& answers() const { return answers_; }
   RunningRequests& running() const { return running_; }
 
+  // What the handler takes beside the body that the lease covers: writers from the budget of
+  // bodies, queries from their own, so that neither takes from the other.
+  MemoryAccount account_for(Scope scope, const MemoryBudget::Lease& lease) const;
+
   const Router& router() const { return router_; }
   const RequestLimits& limits() const { return limits_; }
   Result<Caller> admit_caller(const Credentials& credentials, Scope scope) const;
@@ -103,6 +109,7 @@ class Dispatcher {
   Observer observer_;
   RequestLimits limits_;
   HostNames names_;
+  MemoryBudget* query_memory_;
   mutable MemoryBudget answers_;
   mutable RunningRequests running_;
 };
@@ -112,6 +119,9 @@ class Dispatcher {
 Result<std::string> decode_body(std::string body, std::string_view coding, uint64_t max_bytes,
                                 MemoryBudget::Lease& lease);
 bool is_known_coding(std::string_view coding);
+
+// For what a writer will build of a body of that size; kTooMany when others hold the memory.
+Status charge_for_write(Scope scope, uint64_t body_bytes);
 
 // gzip, when the client takes it and it pays.
 void compress_response(std::string_view accept_encoding, HttpResponse& response);

@@ -168,6 +168,10 @@ class Call final : public grpc::ServerGenericBidiReactor {
     try {
       VESTA_ASSIGN(const std::string message,
                    unpack(request_, environment_.dispatcher.limits().max_decoded_bytes, lease_));
+      const Scope scope = endpoint_->scope();
+      MemoryAccount account = environment_.dispatcher.account_for(scope, lease_);
+      const MemoryAccount::Scope current(account);
+      VESTA_TRY(charge_for_write(scope, message.size()));
       for (const auto& [name, value] : context_.client_metadata()) {
         caller_.headers.emplace_back(std::string(name.data(), name.size()),
                                      std::string(value.data(), value.size()));

@@ -32,15 +32,7 @@ Error bomb_error(std::string_view format, uint64_t max_bytes) {
   return error;
 }
 
-}  // namespace
-
-Compression detect_compression(std::string_view bytes) {
-  if (bytes.starts_with("\x1f\x8b")) return Compression::kGzip;
-  if (bytes.starts_with("\x28\xb5\x2f\xfd")) return Compression::kZstd;
-  return Compression::kNone;
-}
-
-Result<std::string> gunzip(std::string_view bytes, uint64_t max_bytes) {
+Result<std::string> gunzip_into(std::string_view bytes, uint64_t max_bytes, MemoryCharge& charge) {
   const Decompressor decompressor(libdeflate_alloc_decompressor(), &libdeflate_free_decompressor);
   if (decompressor == nullptr) throw std::bad_alloc();
   std::string out;
@@ -56,6 +48,7 @@ Result<std::string> gunzip(std::string_view bytes, uint64_t max_bytes) {
     const size_t most = std::min<uint64_t>(max_bytes - used_out, rest.size() * kMaxRatio + 64);
     size_t room = std::min(most, std::max<size_t>(claimed_size(rest), 4096));
     while (true) {
+      VESTA_TRY(charge.resize(used_out + room));
       out.resize(used_out + room);
       size_t consumed = 0;
       size_t produced = 0;
@@ -76,10 +69,11 @@ Result<std::string> gunzip(std::string_view bytes, uint64_t max_bytes) {
     }
   }
   out.resize(used_out);
+  VESTA_TRY(charge.resize(out.capacity()));
   return out;
 }
 
-Result<std::string> unzstd(std::string_view bytes, uint64_t max_bytes) {
+Result<std::string> unzstd_into(std::string_view bytes, uint64_t max_bytes, MemoryCharge& charge) {
   const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(),
                                                                      &ZSTD_freeDCtx);
   if (context == nullptr) throw std::bad_alloc();
@@ -92,6 +86,8 @@ Result<std::string> unzstd(std::string_view bytes, uint64_t max_bytes) {
   while (in.pos < in.size) {
     const size_t used = out.size();
     const size_t room = std::min<uint64_t>(std::max<size_t>(used, 64 * 1024), max_bytes + 1 - used);
+    // The decoder has a window of its own, which is as large as what came out, if it is large.
+    VESTA_TRY(charge.resize(2 * (used + room)));
     out.resize(used + room);
     ZSTD_outBuffer to{out.data() + used, room, 0};
     pending = ZSTD_decompressStream(context.get(), &to, &in);
@@ -107,6 +103,7 @@ Result<std::string> unzstd(std::string_view bytes, uint64_t max_bytes) {
   // The input is used up, but the decoder may still hold output.
   while (pending != 0) {
     const size_t used = out.size();
+    VESTA_TRY(charge.resize(2 * (used + 128 * 1024)));
     out.resize(used + 128 * 1024);
     ZSTD_outBuffer to{out.data() + used, 128 * 1024, 0};
     pending = ZSTD_decompressStream(context.get(), &to, &in);
@@ -116,7 +113,35 @@ Result<std::string> unzstd(std::string_view bytes, uint64_t max_bytes) {
       return parse_error("zstd", bytes.size(), "the compressed data is cut off", kCutOffHint);
     }
   }
+  VESTA_TRY(charge.resize(out.capacity()));
   return out;
+}
+
+}  // namespace
+
+Compression detect_compression(std::string_view bytes) {
+  if (bytes.starts_with("\x1f\x8b")) return Compression::kGzip;
+  if (bytes.starts_with("\x28\xb5\x2f\xfd")) return Compression::kZstd;
+  return Compression::kNone;
+}
+
+Result<std::string> gunzip(std::string_view bytes, uint64_t max_bytes) {
+  MemoryCharge charge;
+  auto out = gunzip_into(bytes, max_bytes, charge);
+  if (out) charge.leave();
+  return out;
+}
+
+Result<std::string> unzstd(std::string_view bytes, uint64_t max_bytes) {
+  MemoryCharge charge;
+  auto out = unzstd_into(bytes, max_bytes, charge);
+  if (out) charge.leave();
+  return out;
+}
+
+Result<std::string> decompress(std::string_view bytes, uint64_t max_bytes, MemoryCharge& charge) {
+  return detect_compression(bytes) == Compression::kZstd ? unzstd_into(bytes, max_bytes, charge)
+                                                         : gunzip_into(bytes, max_bytes, charge);
 }
 
 std::string gzip(std::string_view bytes, int level) {

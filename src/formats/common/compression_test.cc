@@ -23,6 +23,33 @@ TEST(Compression, RoundTripsThroughGzipAndZstd) {
   }
 }
 
+TEST(Compression, TakesFromTheAccountBeforeItTakesMemory) {
+  const std::string content(4 << 20, 'a');
+  for (const std::string& packed : {gzip(content), zstd(content)}) {
+    MemoryBudget budget(10 << 20);
+    {
+      MemoryAccount account(&budget);
+      const MemoryAccount::Scope scope(account);
+      ASSERT_TRUE(gunzip(gzip("small"), kPlenty).ok());
+      {
+        MemoryCharge charge;
+        ASSERT_TRUE(decompress(packed, kPlenty, charge).ok());
+        EXPECT_GE(budget.used(), content.size());
+        EXPECT_GE(charge.bytes(), content.size());
+      }
+      EXPECT_LT(budget.used(), 1U << 20) << "it was given back";
+    }
+    EXPECT_EQ(budget.used(), 0U);
+    MemoryAccount other(&budget);
+    ASSERT_TRUE(other.take(8 << 20));
+    MemoryAccount account(&budget);
+    const MemoryAccount::Scope scope(account);
+    MemoryCharge charge;
+    EXPECT_EQ(decompress(packed, kPlenty, charge).error().code, ErrorCode::kTooMany);
+    EXPECT_LE(budget.used(), 10U << 20);
+  }
+}
+
 TEST(Compression, ReadsSeveralMembersAsOneStream) {
   EXPECT_EQ(gunzip(gzip("one ") + gzip("two ") + gzip(text(50'000)), kPlenty).value(),
             "one two " + text(50'000));

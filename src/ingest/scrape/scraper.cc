@@ -204,6 +204,9 @@ Status Scraper::fetch_and_write(const Loop& loop) {
   counts.requests.fetch_add(1, std::memory_order_relaxed);
   counts.bytes.fetch_add(body.size(), std::memory_order_relaxed);
 
+  MemoryAccount account(options_.memory);
+  const MemoryAccount::Scope current(account);
+  VESTA_TRY(account.take(body.size()));
   const ReadOptions options = ingest_.read_options(job.tenant);
   VESTA_ASSIGN(const Unpacked unpacked, Unpacked::make(body, options.max_decoded_bytes));
   VESTA_ASSIGN(ProfileBatch batch, read_pprof(unpacked.bytes(), options));

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/memory_account.h"
 #include "base/result.h"
 #include "ingest/ingest.h"
 #include "ingest/scrape/scrape_config.h"
@@ -41,6 +42,8 @@ struct TargetStatus {
 struct ScraperOptions {
   // How many programs are asked at once. A CPU profile keeps one busy for almost a whole interval.
   size_t threads = 32;
+  // For what is fetched, unpacked and built; null = no bound. Must outlive the scraper.
+  MemoryBudget* memory = nullptr;
   // Instead of fetching by HTTP; for tests.
   std::function<Result<std::string>(const std::string& url, int64_t timeout_ns)> fetch;
 };

@@ -122,7 +122,8 @@ struct ServerApp::Running {
   std::unique_ptr<KeptFiles> uploads;
   std::unique_ptr<KeptFiles> debug_info;
   Routes routes;
-  std::unique_ptr<MemoryBudget> memory;
+  std::unique_ptr<MemoryBudget> memory;        // of requests that write, and of all bodies
+  std::unique_ptr<MemoryBudget> query_memory;  // of all queries
   std::unique_ptr<Dispatcher> dispatcher;
   std::unique_ptr<WorkerPool> pool;
   std::unique_ptr<HttpServer> http;
@@ -182,6 +183,9 @@ Status ServerApp::Running::start() {
   VESTA_ASSIGN(listening.grpc, address(config.grpc, "server.grpc"));
   VESTA_ASSIGN(listening.otlp_http, address(config.otlp_http, "server.otlp_http"));
   VESTA_TRY(make_data_directory(config.data));
+  memory = std::make_unique<MemoryBudget>(config.request_memory);
+  query_memory =
+      std::make_unique<MemoryBudget>(std::max(config.query_total_memory, config.query_memory));
   VESTA_TRY(open_access());
   VESTA_TRY(open_store());
   VESTA_TRY(open_kept_files());
@@ -256,7 +260,10 @@ Status ServerApp::Running::open_kept_files() {
 }
 
 void ServerApp::Running::start_scraping() {
-  if (!config.scrape.jobs.empty()) scraper = std::make_unique<Scraper>(*ingest, config.scrape);
+  if (config.scrape.jobs.empty()) return;
+  ScraperOptions options;
+  options.memory = memory.get();
+  scraper = std::make_unique<Scraper>(*ingest, config.scrape, std::move(options));
 }
 
 void ServerApp::Running::add_routes() {
@@ -292,7 +299,7 @@ void ServerApp::Running::add_routes() {
     // The first requests come before both are there.
     const bool all = ready;
     return metrics_text({&requests, engine.get(), &ingest->counters(), all ? http.get() : nullptr,
-                         all ? grpc.get() : nullptr, pool.get(), memory.get(),
+                         all ? grpc.get() : nullptr, pool.get(), memory.get(), query_memory.get(),
                          &dispatcher->answers(), audit.get(), parts.version});
   };
   ops.metrics_scope = tokens_required ? Scope::kAdmin : Scope::kNone;
@@ -303,14 +310,13 @@ void ServerApp::Running::add_routes() {
 }
 
 Status ServerApp::Running::listen() {
-  memory = std::make_unique<MemoryBudget>(config.request_memory);
   dispatcher = std::make_unique<Dispatcher>(
       routes,
       [this](const Credentials& credentials, Scope scope) {
         return access->admit(credentials, scope);
       },
       [this](const RequestRecord& record) { observe(record); }, request_limits(config),
-      HostNames(config.hosts, !is_open_here));
+      HostNames(config.hosts, !is_open_here), query_memory.get());
   pool = std::make_unique<WorkerPool>(WorkerPool::Options());
   HttpServerOptions options;
   options.limits = config.http_limits;

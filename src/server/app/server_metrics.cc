@@ -104,6 +104,10 @@ std::string metrics_text(const MetricSources& sources) {
            as_number(sources.memory->used()));
   text.one("vesta_request_memory_limit_bytes", "gauge", "What it may be at most.",
            as_number(sources.memory->total()));
+  text.one("vesta_query_memory_bytes", "gauge", "Memory of queries in flight.",
+           as_number(sources.query_memory->used()));
+  text.one("vesta_query_memory_limit_bytes", "gauge", "What it may be at most.",
+           as_number(sources.query_memory->total()));
   text.one("vesta_answer_memory_bytes", "gauge", "Memory of answers that are not read yet.",
            as_number(sources.answers->used()));
   text.one("vesta_answer_memory_limit_bytes", "gauge", "What it may be at most.",

@@ -22,6 +22,7 @@ struct MetricSources {
   const GrpcServer* grpc = nullptr;  // likewise
   const WorkerPool* pool = nullptr;
   const MemoryBudget* memory = nullptr;
+  const MemoryBudget* query_memory = nullptr;
   const MemoryBudget* answers = nullptr;
   const AuditLog* audit = nullptr;  // null when it is off
   std::string version;

@@ -52,14 +52,16 @@ struct ServerConfig {
   bool keep_timestamps = false;
   JavaNames java_names = JavaNames::kPyroscope;  // of recordings sent to /ingest
   HttpLimits http_limits;
-  uint64_t request_memory = uint64_t{512} << 20;  // bodies of all requests at once
+  uint64_t request_memory = uint64_t{512}
+                            << 20;  // bodies of all requests at once, unpacked and read
   uint64_t answer_memory = uint64_t{256} << 20;   // answers that clients have not read yet
   TenantLimits limits;
   std::map<std::string, TenantLimits, std::less<>> tenant_limits;
 
   RetentionPolicy retention;  // of every tenant
 
-  uint64_t query_memory = uint64_t{256} << 20;  // of one query
+  uint64_t query_memory = uint64_t{256} << 20;      // of one query
+  uint64_t query_total_memory = uint64_t{1} << 30;  // of all queries at once
   int64_t query_timeout_ns = int64_t{60} * 1'000'000'000;
   uint64_t query_max_nodes = 1'048'576;
 

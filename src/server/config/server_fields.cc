@@ -228,6 +228,7 @@ config::Fields server_fields(ServerConfig& c) {
       field("retention.services", ServiceRules(), c.retention),
       field("retention.max_bytes", Size(), c.retention.max_bytes),
       field("query.memory", Size(), c.query_memory),
+      field("query.total_memory", Size(), c.query_total_memory),
       field("query.timeout", Duration(), c.query_timeout_ns),
       field("query.max_nodes", Count(), c.query_max_nodes),
       field("log.level",

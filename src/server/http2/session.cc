@@ -327,7 +327,7 @@ class Session final : public HttpSession,
     task->admission = std::move(*exchange.admission);
     // Requests that the client took back are still under way here: they count.
     if (running_ < Http2Limits().max_streams &&
-        environment_.pool.post(exchange.scope,
+        environment_.pool.post(exchange.scope, task->admission.caller.tenant,
                                [self = this->shared_from_this(), task, stream]() mutable {
                                  run(std::move(self), *task, stream);
                                })) {

@@ -104,8 +104,7 @@ class Repair {
   void find_groups(const Profile& profile) {
     std::vector<StackId> long_ones = profile.samples.stacks;
     std::ranges::sort(long_ones, {}, &StackId::value);
-    const auto repeated = std::ranges::unique(long_ones);
-    long_ones.erase(repeated.begin(), repeated.end());
+    long_ones.erase(std::unique(long_ones.begin(), long_ones.end()), long_ones.end());
     // Ordered, so that equal profiles are repaired alike.
     std::map<std::vector<uint32_t>, size_t> known;
     for (const StackId stack : long_ones) {

@@ -90,11 +90,17 @@ Status Reclaimer::reclaim(std::vector<Garbage::Stretch>& stretches, bool gently)
   // goes as well.
   VESTA_TRY(flush(*store_.database, true));
   store_.range_deletions = 0;
-  for (const Garbage::Stretch& stretch : stretches) {
-    VESTA_TRY(compact(stretch, gently));
+  // A damaged file keeps its own stretch from being freed, for good; on a disk that is full or
+  // failing, all of them are tried again later.
+  Status first_problem;
+  while (!stretches.empty()) {
+    Status done = compact(stretches.back(), gently);
+    if (!done.ok() && store_.database->is_failing()) return done;
+    if (!done.ok() && first_problem.ok()) first_problem = std::move(done);
+    stretches.pop_back();
     --running_;
   }
-  return {};
+  return first_problem;
 }
 
 // Whole files without reading them, of hours that have nothing left.

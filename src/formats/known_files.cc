@@ -169,14 +169,14 @@ constexpr std::array kKnownFiles = {
               is_gperftools_cpu},
     KnownFile{"a heap profile of Go as text (debug=1)",
               "fetch it without ?debug=1, or convert it: go tool pprof -proto "
-              "-output=profile.pb.gz FILE",
+              "-output=profile.pb.gz BINARY FILE",
               is_go_heap_text},
     KnownFile{"a heap profile of gperftools",
               "convert it: go tool pprof -proto -output=profile.pb.gz BINARY FILE",
               is_text_heap_profile},
     KnownFile{"a profile of Go as text (debug=1)",
               "fetch it without ?debug=1, or convert it: go tool pprof -proto "
-              "-output=profile.pb.gz FILE",
+              "-output=profile.pb.gz BINARY FILE",
               is_go_count_text},
     KnownFile{"a dump of goroutines as text (debug=2)",
               "fetch it without ?debug=2: vesta top http://HOST/debug/pprof/goroutine",

@@ -39,7 +39,7 @@ for _ in range(5):
 
 NODE_PROGRAM = """
 function heavy() { let s = 0; for (let i = 0; i < 3e7; i++) s += Math.sqrt(i); return s; }
-const keep = [];
+const keep = (globalThis.keep = []);
 function grab() { for (let i = 0; i < 3e5; i++) keep.push({i}); }
 heavy(); grab(); heavy();
 """
@@ -235,7 +235,8 @@ class KnownFiles(unittest.TestCase):
     def test_go_text(self):
         go = support.need_command("go")
         (self.folder / "main.go").write_text(GO_PROGRAM)
-        self.run_here(go, "run", "main.go", GO111MODULE="off")
+        self.run_here(go, "build", "-o", "program", "main.go", GO111MODULE="off")
+        self.run_here("./program")
         self.convert("heap.txt", "a heap profile of Go as text (debug=1)", r"\bmain\.grab\b", then="profile.pb.gz")
         (self.folder / "profile.pb.gz").unlink()
         self.convert("goroutine.txt", "a profile of Go as text (debug=1)", r"\bmain\.main\b", then="profile.pb.gz")

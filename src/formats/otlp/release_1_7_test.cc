@@ -159,9 +159,13 @@ TEST(Otlp1_7, EveryPrefixIsAnsweredWithAResult) {
   const std::string whole = Message1_7().encode();
   for (size_t size = 1; size < whole.size(); ++size) {
     const auto batch = read_otlp(whole.substr(0, size), {});
-    if (batch.ok()) EXPECT_EQ(find_inconsistency(*batch), "") << size;
+    if (batch.ok()) {
+      EXPECT_EQ(find_inconsistency(*batch), "") << size;
+    }
     const auto rewritten = from_release_1_7(whole.substr(0, size));
-    if (!rewritten.ok()) EXPECT_NE(rewritten.error().message, "") << size;
+    if (!rewritten.ok()) {
+      EXPECT_NE(rewritten.error().message, "") << size;
+    }
   }
 }
 

@@ -163,6 +163,9 @@ Result<std::unique_ptr<Database>> Database::open(const RocksdbOptions& options) 
   }
   if (!opened.ok()) return std::move(opened).error();
   database->handled_ = database->files_.failures();
+  // Again, now that the new manifest is the current one.
+  std::unique_ptr<rocksdb::LogFile> log;
+  if (database->db_->GetCurrentWalFile(&log).ok()) database->logs_.add(log->PathName().substr(1));
   VESTA_TRY(database->check_schema());
   if (!database->reserve_.hold()) {
     database->warn(fmt::format(

@@ -16,6 +16,14 @@ constexpr uint64_t kMaxBytes = 1 << 20;
 // Whatever a crash leaves of the file is not a list without its last line.
 constexpr std::string_view kEnd = "end\n";
 
+// Names the manifest, of which every start makes a new one. Where it is another one, a version that
+// keeps no list or a tool had the store open since, and the list says nothing about its logs.
+std::string first_line(const std::string& directory) {
+  const auto current = InputFile::open(directory + "/CURRENT", kMaxBytes);
+  const std::string_view text = current ? current->bytes() : std::string_view();
+  return fmt::format("of {}\n", text.substr(0, text.find('\n')));
+}
+
 bool is_log_name(std::string_view line) {
   return line.ends_with(".log") && line.find('/') == std::string_view::npos;
 }
@@ -25,6 +33,7 @@ bool is_log_name(std::string_view line) {
 LogList::LogList(std::string directory) : directory_(std::move(directory)) {
   const auto file = InputFile::open(path(), kMaxBytes);
   if (!file || !file->bytes().ends_with(kEnd)) return;
+  if (!file->bytes().starts_with(first_line(directory_))) return;
   std::string_view text = file->bytes();
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -61,7 +70,7 @@ void LogList::remove(std::string_view log) {
 
 // REQUIRES: mutex_ is held
 void LogList::store() {
-  std::string text;
+  std::string text = first_line(directory_);
   for (const std::string& log : logs_) text += log + "\n";
   text += kEnd;
   const std::string temporary = path() + ".tmp";

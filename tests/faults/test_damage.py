@@ -166,12 +166,12 @@ class Damage(unittest.TestCase):
         self.assertEqual(status, 500, text)
         self.assertIn("questions and writes that need it fail, all others go on", text)
         self.assertEqual(self.server.get("/api/v1/values/service_name")["values"], ["disk"])
-        parameters = {"query": '{service_name="disk"}'}
+        parameters = {"query": '{service_name="disk"}', "all_time": "true"}
         if is_part:
             self.assertEqual(push(self.server, 2000, service="other")[0], 200)
             self.assertEqual(names(self.server, "other"), (200, ["number_2000"]))
             if "Delete the range" in text:
-                parameters.update({"from": "now-2h", "to": "now"})
+                parameters = {"query": '{service_name="disk"}', "from": "now-2h", "to": "now"}
             status, _, body = self.server.request(f"/api/v1/series?{urlencode(parameters)}", method="DELETE")
             self.assertEqual(status, 200, body)
             self.assertEqual(push(self.server, 1001)[0], 200)

@@ -105,7 +105,7 @@ class Disk(unittest.TestCase):
                     self.assertEqual(status, 503, text)
                     self.assertIn(b"disk is full", text)
                     self.assertIn("disk is full", server.log())
-                    query = urlencode({"query": '{number="3"}'})
+                    query = urlencode({"query": '{number="3"}', "all_time": "true"})
                     status, _, text = server.request(f"/api/v1/series?{query}", method="DELETE")
                     self.assertEqual(status, 200, text)
                     kept = {name for name in taken if not name.endswith("3")}

@@ -120,7 +120,7 @@ class Recovery(unittest.TestCase):
                         self.fail(f"{len(missing)} of {len(acknowledged)} acknowledged profiles are gone\n{server.log()}")
                     # The disk is small: what was counted may go.
                     if iteration % 10 == 9:
-                        self.assertEqual(server.request("/api/v1/series?query={}", method="DELETE")[0], 200)
+                        self.assertEqual(server.request("/api/v1/series?query={}&all_time=true", method="DELETE")[0], 200)
                         acknowledged = set()
         finally:
             heal()

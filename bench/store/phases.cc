@@ -157,8 +157,8 @@ int from_pprof(const std::vector<std::string>& arguments) {
     batch.profiles[0].time_ns =
         kFleetStartNs + static_cast<int64_t>(i / kPods) * Fleet::kIntervalNs;
     now_ns = batch.profiles[0].time_ns;
-    const WriteReceipt receipt =
-        value_or_exit(engine->write(kTenant, batch, {.durable = i % 10 == 9, .now_ns = 0, .piece_of = {}}));
+    const WriteReceipt receipt = value_or_exit(
+        engine->write(kTenant, batch, {.durable = i % 10 == 9, .now_ns = 0, .piece_of = {}}));
     if (i < kDifferent) continue;  // the first of each bring new stacks
     samples += receipt.samples;
     decoding += decoded - thread_before;
@@ -215,8 +215,8 @@ int load(const std::vector<std::string>& arguments) {
       const ProfileBatch batch =
           fleet.batch(service, kFleetStartNs, at, std::min(kAtOnce, end - at));
       generating += thread_cpu_seconds() - before;
-      const WriteReceipt receipt =
-          value_or_exit(engine->write(kTenant, batch, {.durable = false, .now_ns = 0, .piece_of = {}}));
+      const WriteReceipt receipt = value_or_exit(
+          engine->write(kTenant, batch, {.durable = false, .now_ns = 0, .piece_of = {}}));
       samples += receipt.samples;
       profiles += receipt.profiles;
     }

@@ -54,7 +54,7 @@ struct ServerConfig {
   HttpLimits http_limits;
   uint64_t request_memory = uint64_t{512}
                             << 20;  // bodies of all requests at once, unpacked and read
-  uint64_t answer_memory = uint64_t{256} << 20;   // answers that clients have not read yet
+  uint64_t answer_memory = uint64_t{256} << 20;  // answers that clients have not read yet
   TenantLimits limits;
   std::map<std::string, TenantLimits, std::less<>> tenant_limits;
 

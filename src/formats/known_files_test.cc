@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "formats/common/compression.h"
 #include "formats/registry.h"
@@ -12,7 +14,6 @@ namespace vesta {
 namespace {
 
 using testing::HasSubstr;
-using testing::StartsWith;
 
 struct Example {
   std::string_view name;  // a part of it
@@ -26,23 +27,34 @@ std::vector<Example> examples() {
   return {
       {"perf.data", "PERFILE2h" + std::string(20, '\0'), "perf script -i FILE"},
       {".cpuprofile",
-       R"({"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"",)"
-       R"("lineNumber":-1,"columnNumber":-1},"hitCount":0,"children":[2,3]},{"id":2)",
+       R"j({"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"",)j"
+       R"j("lineNumber":-1,"columnNumber":-1},"hitCount":0,"children":[2,3]},{"id":2)j",
        "node -e"},
       {".heapprofile",
-       R"({"head":{"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,)"
-       R"("columnNumber":-1},"selfSize":0,"id":1,"children":[)",
+       R"j({"head":{"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,)j"
+       R"j("columnNumber":-1},"selfSize":0,"id":1,"children":[)j",
        "node -e"},
       {".heapsnapshot", R"({"snapshot":{"meta":{"node_fields":["type","name","id"]}}})",
        "node --heap-prof"},
       {"Chrome trace", R"({"traceEvents":[{"pid":1,"tid":2,"ph":"X","ts":1}]})", "speedscope"},
-      {"Chrome trace", "[\n" R"({"pid":1,"tid":2,"ph":"B","ts":1,"name":"f"})", "speedscope"},
+      {"Chrome trace",
+       "[\n"
+       R"({"pid":1,"tid":2,"ph":"B","ts":1,"name":"f"})",
+       "speedscope"},
       {"Firefox", R"({"meta":{"interval":1,"startTime":1,"processType":0,"stackwalk":1},"libs":[)",
        "speedscope"},
       {"callgrind", "# callgrind format\nversion: 1\ncreator: callgrind-3.19.0\n", "speedscope"},
       {"callgrind", "version: 1\ncreator: callgrind-3.19.0\npid: 1721\n", "speedscope"},
-      {"cProfile", bytes("\xfb\x29\x03\xfa\x04" "b.py\xe9\x01\0\0\0", 14), "flameprof"},
-      {"cProfile", bytes("{\xa9\x03z\x04" "b.py", 9), "flameprof"},
+      {"cProfile",
+       bytes("\xfb\x29\x03\xfa\x04"
+             "b.py\xe9\x01\0\0\0",
+             14),
+       "flameprof"},
+      {"cProfile",
+       bytes("{\xa9\x03z\x04"
+             "b.py",
+             9),
+       "flameprof"},
       {"CPU profile of gperftools",
        bytes("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\x27\0\0\0\0\0\0"
              "\0\0\0\0\0\0\0\0",
@@ -60,14 +72,19 @@ std::vector<Example> examples() {
        "jeprof --collapsed"},
       {"heaptrack", "v 10400 3\nX ./p\nI 1000 5e2994\ns b /p\n", "heaptrack_print"},
       {".nettrace", "Nettrace\x14\0\0\0!FastSerialization.1", "dotnet-trace convert"},
-      {"memray",
-       bytes("\x04\x22\x4d\x18\x40\x40\xc0\xdb\x39\0\0\xfa\x04memray\0\x0d\0\0\0", 24),
+      {"memray", bytes("\x04\x22\x4d\x18\x40\x40\xc0\xdb\x39\0\0\xfa\x04memray\0\x0d\0\0\0", 24),
        "memray transform speedscope"},
       {"memray", bytes("memray\0\x0d\0\0\0", 11), "memray transform speedscope"},
-      {"stackprof", bytes("\x04\x08{\x10:\x0cversionf\x08" "1.2:\x09mode:\x09wall", 28),
+      {"stackprof",
+       bytes("\x04\x08{\x10:\x0cversionf\x08"
+             "1.2:\x09mode:\x09wall",
+             28),
        "stackprof --stackcollapse"},
       {"HPROF", "JAVA PROFILE 1.0.2" + std::string(1, '\0'), "JFR.start"},
-      {"a program", "\x7f" "ELF\x02\x01\x01", "vesta record"},
+      {"a program",
+       "\x7f"
+       "ELF\x02\x01\x01",
+       "vesta record"},
   };
 }
 

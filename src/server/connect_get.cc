@@ -10,6 +10,12 @@
 
 namespace vesta::server {
 
+bool is_connect_get(const HttpRequest& request) {
+  return (request.method == "GET" || request.method == "HEAD") &&
+         (request.find_parameter("message") || request.find_parameter("encoding") ||
+          request.find_parameter("connect"));
+}
+
 Status take_connect_get(HttpRequest& request, uint64_t max_decoded_bytes,
                         MemoryBudget::Lease& lease) {
   const auto bad = [](std::string message, std::string hint) {

@@ -9,6 +9,9 @@
 
 namespace vesta::server {
 
+// Whether it is a GET that has a message. One without any is not allowed, as on Pyroscope.
+bool is_connect_get(const HttpRequest& request);
+
 // Turns `?connect=v1&encoding=json&message={}` (with base64=1 and compression=gzip, where they are)
 // into the POST that means the same. kInvalidInput says which parameter is wrong; kLimit and
 // kTooMany come from unpacking. `lease` grows before memory is taken.

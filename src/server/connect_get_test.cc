@@ -32,6 +32,17 @@ TEST_F(ConnectGetTest, IsThePostThatMeansTheSame) {
   EXPECT_EQ(request_.header("content-type"), "application/proto");
 }
 
+TEST_F(ConnectGetTest, AGetWithoutAMessageIsNone) {
+  HttpRequest request;
+  request.method = "GET";
+  request.query = {{"q", "1"}};
+  EXPECT_FALSE(is_connect_get(request));
+  request.query = {{"encoding", "json"}};
+  EXPECT_TRUE(is_connect_get(request));
+  request.method = "POST";
+  EXPECT_FALSE(is_connect_get(request));
+}
+
 TEST_F(ConnectGetTest, MessageMayBePackedAndInBase64) {
   const std::string message(3000, 'm');
   EXPECT_EQ(*body_of({{"encoding", "proto"},

@@ -43,7 +43,7 @@ HttpResponse not_found(std::string_view path) {
 
 HttpResponse call_rpc_endpoint(const RpcMethod& method, HttpRequest& request, const Caller& caller,
                                uint64_t max_decoded_bytes, MemoryBudget::Lease& lease) {
-  if (request.method == "GET" || request.method == "HEAD") {
+  if (is_connect_get(request)) {
     if (auto taken = take_connect_get(request, max_decoded_bytes, lease); !taken) {
       return taken.error().code == ErrorCode::kTooMany ? busy_response(taken.error())
                                                        : error_response(taken.error());

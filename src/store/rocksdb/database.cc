@@ -24,7 +24,9 @@ namespace {
 
 constexpr std::array<const char*, kFamilyCount> kNames = {
     "default", "series", "hours", "dictionary", "raw", "totals", "rollup"};
-constexpr std::string_view kSchema = "3";
+constexpr std::string_view kSchema = "4";
+// Can be read as it is: it has no pieces of profiles, all else is the same.
+constexpr std::string_view kSchemaBefore = "3";
 constexpr auto kRetryInterval = std::chrono::milliseconds(100);
 
 rocksdb::Slice slice(std::string_view text) {
@@ -238,12 +240,15 @@ Status Database::check_schema() {
   const Key key = meta_key(MetaKind::kSchema);
   std::string version;
   VESTA_ASSIGN(const bool found, get(Family::kMeta, key.view(), version));
-  if (!found) {
-    rocksdb::WriteBatch batch;
-    batch.Put(family(Family::kMeta), slice(key.view()), slice(kSchema));
-    return write(batch, true);
-  }
   if (version == kSchema) return {};
+  rocksdb::WriteBatch batch;
+  batch.Put(family(Family::kMeta), slice(key.view()), slice(kSchema));
+  if (!found) return write(batch, true);
+  if (version == kSchemaBefore) {
+    // On a full disk the number comes with the new log, before any profile.
+    if (const Status raised = write(batch, true); !raised) warn(raised.error().message);
+    return {};
+  }
   return Error{ErrorCode::kUnsupported,
                fmt::format("{}: the data has schema version {}, this Vesta knows version {}",
                            directory_, version, kSchema),

@@ -366,27 +366,42 @@ TEST_F(DurabilityTest, ASecondOneOnTheSameDirectoryIsToldSo) {
       << second.error().message;
 }
 
+// Runs on the database as RocksDB knows it.
+void with_plain_database(const std::string& directory, const auto& work) {
+  rocksdb::Options options;
+  std::vector<std::string> names;
+  ASSERT_TRUE(rocksdb::DB::ListColumnFamilies(options, directory, &names).ok());
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  families.reserve(names.size());
+  for (const std::string& name : names) families.emplace_back(name, rocksdb::ColumnFamilyOptions());
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* db = nullptr;
+  ASSERT_TRUE(rocksdb::DB::Open(options, directory, families, &handles, &db).ok());
+  work(*db);
+  for (rocksdb::ColumnFamilyHandle* handle : handles) db->DestroyColumnFamilyHandle(handle);
+  delete db;
+}
+
 TEST_F(DurabilityTest, AnotherSchemaIsRefused) {
   open().reset();
-  {
-    rocksdb::Options options;
-    std::vector<std::string> names;
-    ASSERT_TRUE(rocksdb::DB::ListColumnFamilies(options, options_.directory, &names).ok());
-    std::vector<rocksdb::ColumnFamilyDescriptor> families;
-    families.reserve(names.size());
-    for (const std::string& name : names)
-      families.emplace_back(name, rocksdb::ColumnFamilyOptions());
-    std::vector<rocksdb::ColumnFamilyHandle*> handles;
-    rocksdb::DB* db = nullptr;
-    ASSERT_TRUE(rocksdb::DB::Open(options, options_.directory, families, &handles, &db).ok());
-    ASSERT_TRUE(db->Put({}, "v", "1").ok());
-    for (rocksdb::ColumnFamilyHandle* handle : handles) db->DestroyColumnFamilyHandle(handle);
-    delete db;
-  }
+  with_plain_database(options_.directory,
+                      [](rocksdb::DB& db) { ASSERT_TRUE(db.Put({}, "v", "1").ok()); });
   const auto refused = open_rocksdb_engine(options_);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
   EXPECT_NE(refused.error().message.find("version 1"), std::string::npos);
+}
+
+TEST_F(DurabilityTest, TheSchemaBeforeIsTakenAndRaised) {
+  open().reset();
+  with_plain_database(options_.directory,
+                      [](rocksdb::DB& db) { ASSERT_TRUE(db.Put({}, "v", "3").ok()); });
+  open().reset();
+  with_plain_database(options_.directory, [](rocksdb::DB& db) {
+    std::string version;
+    ASSERT_TRUE(db.Get({}, "v", &version).ok());
+    EXPECT_EQ(version, "4");
+  });
 }
 
 TEST_F(DurabilityTest, RestoreWantsAnEmptyDirectoryAndABackup) {

@@ -19,6 +19,7 @@ class Reclaiming : public testing::Test {
   Reclaiming() {
     options_.directory = directory_.path() + "/data";
     options_.background = false;
+    options_.reserve_bytes = 0;  // it would be on the disk whatever is stored
     options_.clock_ns = [this] { return now_ns_; };
     open();
   }

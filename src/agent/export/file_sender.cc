@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <string>
@@ -117,29 +115,10 @@ class FileSender final : public Sender {
       std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, ignored);
   }
 
-  // Whoever looks into the folder sees whole files only.
+  // Whoever looks into the folder sees whole files only; what others planted there is not followed.
   Status write(const std::string& name, std::string_view bytes) const {
     make_folder();  // somebody may have tidied up
-    const std::string temporary = path_of(name) + ".tmp";
-    // Others may write into the folder, too: what they planted there is not followed.
-    VESTA_ASSIGN(UniqueFd fd, create_private_file(temporary));
-    int error = 0;
-    while (!bytes.empty() && error == 0) {
-      const ssize_t written = ::write(fd.get(), bytes.data(), bytes.size());
-      if (written > 0) {
-        bytes.remove_prefix(static_cast<size_t>(written));
-      } else if (errno != EINTR) {
-        error = written == 0 ? EIO : errno;
-      }
-    }
-    if (error == 0 && ::fdatasync(fd.get()) != 0) error = errno;
-    fd.reset();
-    if (error == 0 && ::rename(temporary.c_str(), path_of(name).c_str()) != 0) error = errno;
-    if (error == 0) return {};
-    ::unlink(temporary.c_str());
-    return Error{ErrorCode::kIo,
-                 fmt::format("cannot write {}: {}", path_of(name), std::strerror(error)),
-                 {}};
+    return replace_private_file(path_of(name), bytes);
   }
 
   const std::string folder_;

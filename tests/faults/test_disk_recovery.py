@@ -48,7 +48,8 @@ def names(server):
     status, _, body = server.request(f"/api/v1/export?{query}")
     if status != 200:
         return set()
-    return {line.split(";")[1] for line in body.decode(errors="replace").splitlines() if ";" in line}
+    stacks = (line.rpartition(" ")[0] for line in body.decode(errors="replace").splitlines())
+    return {stack.split(";")[1] for stack in stacks if ";" in stack}
 
 
 class Recovery(unittest.TestCase):

@@ -128,6 +128,7 @@ void split(const ProfileBatch& batch, std::string_view label, const RootNames& n
   const std::vector<Hash128> hashes = stack_hashes(dictionary);
   StackTree tree;
   StackTreeWriter writer(tree);
+  StackTreeWriter::LocationFrames frames;
   StackNumbers numbers;
   SampleValues values(batch, label);
   std::map<std::string_view, std::vector<int64_t>> weights;  // by node, then by stack
@@ -135,8 +136,8 @@ void split(const ProfileBatch& batch, std::string_view label, const RootNames& n
   values.for_each([&](uint32_t value, StackId stack, int64_t weight) {
     if (weights_of.size() <= value)
       weights_of.push_back(&weights[names.find(values.texts()[value])->second]);
-    add_weight(*weights_of[value], writer.number(numbers, hashes[stack.index()], dictionary, stack),
-               weight);
+    add_weight(*weights_of[value],
+               writer.number(numbers, hashes[stack.index()], dictionary, stack, frames), weight);
   });
   for (auto& [name, of_node] : weights) {
     Selection selection;

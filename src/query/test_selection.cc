@@ -17,6 +17,7 @@ Selection selection_from(const std::vector<ServiceBatch>& services) {
     StackTreeWriter writer(stacks.tree);
     StackNumbers numbers;
     const std::vector<Hash128> hashes = stack_hashes(d);
+    StackTreeWriter::LocationFrames frames;
     for (const Profile& profile : service.batch->profiles) {
       out.type = profile_type_of(d, profile, profile.default_type);
       out.period = std::max(out.period, profile.period);
@@ -28,7 +29,7 @@ Selection selection_from(const std::vector<ServiceBatch>& services) {
         out.losses.push_back({std::string(d.string(loss.reason)), loss.count});
       for (size_t row = 0; row < profile.samples.size(); ++row) {
         const StackId stack = profile.samples.stacks[row];
-        const StackNumber number = writer.number(numbers, hashes[stack.index()], d, stack);
+        const StackNumber number = writer.number(numbers, hashes[stack.index()], d, stack, frames);
         stacks.weights.resize(std::max<size_t>(stacks.weights.size(), number + 1));
         stacks.weights[number] += profile.value(row, profile.default_type);
         out.total += profile.value(row, profile.default_type);

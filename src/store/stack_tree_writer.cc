@@ -51,23 +51,35 @@ TreeString StackTreeWriter::string(std::string_view text) {
       [&] { return tree_.add_string(text); });
 }
 
-TreeNode StackTreeWriter::path(const Dictionary& dictionary, StackId stack) {
+TreeNode StackTreeWriter::path(const Dictionary& dictionary, StackId stack, LocationFrames& found) {
   const auto locations = dictionary.stacks[stack];
   TreeNode node = 0;
   for (size_t i = locations.size(); i-- > 0;) {
-    const size_t frames = frame_count(dictionary, locations[i]);
-    for (size_t line = frames; line-- > 0;)
-      node = child(node, frame(dictionary, locations[i], line));
+    for (const TreeFrame frame : frames(dictionary, locations[i], found)) node = child(node, frame);
   }
   return node;
 }
 
+std::span<const TreeFrame> StackTreeWriter::frames(const Dictionary& dictionary,
+                                                   LocationId location, LocationFrames& found) {
+  if (found.places_.empty()) found.places_.resize(dictionary.locations.size());
+  LocationFrames::Place& place = found.places_[location.index()];
+  if (place.count == 0) {
+    place.first = static_cast<uint32_t>(found.frames_.size());
+    place.count = static_cast<uint32_t>(frame_count(dictionary, location));
+    for (size_t line = place.count; line-- > 0;)
+      found.frames_.push_back(frame(dictionary, location, line));
+  }
+  return std::span(found.frames_).subspan(place.first, place.count);
+}
+
 StackNumber StackTreeWriter::number(StackNumbers& numbers, const Hash128& hash,
-                                    const Dictionary& dictionary, StackId stack) {
+                                    const Dictionary& dictionary, StackId stack,
+                                    LocationFrames& found) {
   const size_t known = numbers.size();
   const StackNumber number = numbers.find_or_add(hash);
   if (number == known) {
-    const StackNumber added = tree_.add_stack(path(dictionary, stack));
+    const StackNumber added = tree_.add_stack(path(dictionary, stack, found));
     assert(added == number);
     static_cast<void>(added);
   }

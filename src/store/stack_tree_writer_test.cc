@@ -46,8 +46,9 @@ struct Partition {
   std::vector<StackNumber> add(const Dictionary& dictionary) {
     const std::vector<Hash128> hashes = stack_hashes(dictionary);
     std::vector<StackNumber> out;
+    StackTreeWriter::LocationFrames frames;
     for (size_t i = 0; i < hashes.size(); ++i)
-      out.push_back(writer.number(numbers, hashes[i], dictionary, StackId(i)));
+      out.push_back(writer.number(numbers, hashes[i], dictionary, StackId(i), frames));
     return out;
   }
 };

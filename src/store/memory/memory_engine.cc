@@ -111,13 +111,14 @@ class BatchNumbers {
   void use(Service& service) {
     if (service_ == &service) return;
     service_ = &service;
+    frames_ = {};
     ++turn_;
   }
   StackNumber stack(StackId id) {
     Known& known = stacks_[id.index()];
     if (known.turn != turn_) {
-      known = {turn_,
-               service_->writer.number(service_->numbers, hashes_[id.index()], dictionary_, id)};
+      known = {turn_, service_->writer.number(service_->numbers, hashes_[id.index()], dictionary_,
+                                              id, frames_)};
     }
     return known.number;
   }
@@ -138,6 +139,7 @@ class BatchNumbers {
   const std::vector<Hash128> hashes_;
   Service* service_ = nullptr;
   uint32_t turn_ = 0;
+  StackTreeWriter::LocationFrames frames_;  // in the tree of the service
   std::vector<Known> stacks_;
   std::vector<Known> label_sets_;
 };

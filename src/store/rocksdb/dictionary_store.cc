@@ -111,10 +111,11 @@ Status Partition::number_stacks(const Dictionary& dictionary, const std::vector<
   });
   if (!is_new) return {};
   VESTA_TRY(load_tree());
+  StackTreeWriter::LocationFrames frames;
   for (const StackId id : wanted) {
     StackNumber& number = numbers[id.index()];
     if (number == StackNumbers::kUnknown)
-      number = writer().number(stacks_, hashes[id.index()], dictionary, id);
+      number = writer().number(stacks_, hashes[id.index()], dictionary, id, frames);
   }
   measure();
   return {};

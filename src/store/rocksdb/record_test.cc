@@ -192,8 +192,9 @@ struct Grown {
     const DictionaryMark from = mark_of(tree, label_sets);
     StackTreeWriter writer(tree);
     const auto hashes = stack_hashes(dictionary);
+    StackTreeWriter::LocationFrames frames;
     for (size_t i = 0; i < hashes.size(); ++i)
-      writer.number(stacks, hashes[i], dictionary, StackId(i));
+      writer.number(stacks, hashes[i], dictionary, StackId(i), frames);
     label_sets.push_back(
         {{writer.string("thread"), LabelKind::kString, writer.string("t1"), 0, 0},
          {writer.string("size"), LabelKind::kNumber, 0, writer.string("bytes"), -9}});

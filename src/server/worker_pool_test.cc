@@ -26,10 +26,10 @@ class Heavy {
 
 TEST(WorkerPool, HeavyTenantsLeaveAThreadForOthers) {
   for (const Scope scope : {Scope::kRead, Scope::kWrite}) {
-    WorkerPool pool({});
     Heavy heavy;
-    for (int i = 0; i < 200; ++i) ASSERT_TRUE(pool.post(scope, "greedy", heavy.task()));
     std::promise<void> ran;
+    WorkerPool pool({});  // ends before what its tasks use
+    for (int i = 0; i < 200; ++i) ASSERT_TRUE(pool.post(scope, "greedy", heavy.task()));
     ASSERT_TRUE(pool.post(scope, "modest", [&] { ran.set_value(); }));
     EXPECT_EQ(ran.get_future().wait_for(kPatience), std::future_status::ready);
     heavy.let_go();
@@ -37,10 +37,10 @@ TEST(WorkerPool, HeavyTenantsLeaveAThreadForOthers) {
 }
 
 TEST(WorkerPool, ReadsAndWritesDoNotWaitForEachOther) {
-  WorkerPool pool({});
   Heavy heavy;
-  for (int i = 0; i < 200; ++i) ASSERT_TRUE(pool.post(Scope::kRead, "a", heavy.task()));
   std::promise<void> wrote;
+  WorkerPool pool({});
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(pool.post(Scope::kRead, "a", heavy.task()));
   ASSERT_TRUE(pool.post(Scope::kWrite, "a", [&] { wrote.set_value(); }));
   EXPECT_EQ(wrote.get_future().wait_for(kPatience), std::future_status::ready);
   heavy.let_go();
@@ -61,8 +61,8 @@ TEST(WorkerPool, RunsAllThatWaitsBeforeItStops) {
 }
 
 TEST(WorkerPool, AFullQueueOfOneTenantIsNotAnothers) {
-  WorkerPool pool({.read_threads = 1, .reserved_reads = 0, .max_queued = 2});
   Heavy heavy;
+  WorkerPool pool({.read_threads = 1, .reserved_reads = 0, .max_queued = 2});
   while (pool.post(Scope::kRead, "greedy", heavy.task())) continue;
   EXPECT_TRUE(pool.post(Scope::kRead, "modest", [] {}));
   heavy.let_go();

@@ -122,8 +122,9 @@ TEST(StackTreeWriterTest, AWriterOfAGrownTreeGoesOnWhereTheOtherStopped) {
     together.add(batch.dictionary);
     StackTreeWriter resumed(first.tree);
     const auto hashes = stack_hashes(batch.dictionary);
+    StackTreeWriter::LocationFrames frames;
     for (size_t i = 0; i < hashes.size(); ++i)
-      resumed.number(first.numbers, hashes[i], batch.dictionary, StackId(i));
+      resumed.number(first.numbers, hashes[i], batch.dictionary, StackId(i), frames);
   }
   ASSERT_EQ(first.tree.stack_count(), together.tree.stack_count());
   EXPECT_EQ(first.tree.node_count(), together.tree.node_count());

@@ -33,6 +33,14 @@ RequestRecord record_of(const Caller& caller, std::string_view target, Scope sco
   return record;
 }
 
+Caller holder_of_token(const std::string& address) {
+  Caller caller;
+  caller.tenant = "a";
+  caller.token = "ci";
+  caller.address = address;
+  return caller;
+}
+
 RequestRecord refusal_of(const Caller& caller, std::string_view target) {
   RequestRecord record = record_of(caller, target, Scope::kNone, 401);
   record.rejected = "unauthenticated";
@@ -41,8 +49,7 @@ RequestRecord refusal_of(const Caller& caller, std::string_view target) {
 
 TEST(AuditLog, NotesReadsAdminAndRefusals) {
   const testing::TemporaryFolder folder;
-  const Caller caller{
-      .tenant = "a", .token = "ci", .scopes = {}, .address = "1.2.3.4", .headers = {}};
+  const Caller caller = holder_of_token("1.2.3.4");
   {
     auto log = AuditLog::open(AuditOptions::in(folder.path("")));
     ASSERT_TRUE(log.ok());
@@ -92,7 +99,7 @@ TEST(AuditLog, IsBoundedOnDisk) {
 TEST(AuditLog, RefusalsOfStrangersPushNothingOut) {
   const testing::TemporaryFolder folder;
   const Caller stranger;
-  const Caller reader{.tenant = "a", .token = "ci", .scopes = {}, .address = "", .headers = {}};
+  const Caller reader = holder_of_token("");
   {
     AuditOptions options = AuditOptions::in(folder.path(""));
     options.known.max_bytes = options.unknown.max_bytes = 64 * 1024;

@@ -31,7 +31,7 @@ class ServerAppTest : public ::testing::Test {
     config_.otlp_http = "127.0.0.1:0";
     config_.data = folder_.path("data");
     parts_.open_engine = [](const ServerConfig&) -> Result<std::unique_ptr<Engine>> {
-      return make_memory_engine();
+      return std::unique_ptr<Engine>(make_memory_engine());
     };
     parts_.version = "9.9";
   }

@@ -145,7 +145,7 @@ TEST_F(DurabilityTest, NothingAcknowledgedIsLostAroundAFailureOfTheDisk) {
       auto engine = open();
       ASSERT_NE(engine, nullptr);
       std::set<int64_t> acknowledged;
-      for (int round = 0; round < 8; ++round) {
+      for (int round = 0; round < 3; ++round) {
         for (int i = 0; i < 10; ++i, ++next) {
           ASSERT_TRUE(write(*engine, next));
           acknowledged.insert(next);

@@ -82,10 +82,10 @@ TEST(Registry, UnpacksTwiceButNotForever) {
 TEST(Registry, SaysWhatItKnowsWhenItKnowsNotWhatThisIs) {
   const auto result = read_profile(
       "\x7f"
-      "ELF is no profile",
+      "EXE is no profile",
       "", {});
   ASSERT_FALSE(result.ok());
-  EXPECT_THAT(result.error().message, HasSubstr("\\x7fELF"));
+  EXPECT_THAT(result.error().message, HasSubstr("\\x7fEXE"));
   EXPECT_THAT(result.error().hint, HasSubstr("pprof"));
   EXPECT_EQ(encode_for_path(sample_batch(), "x.png", {}).error().code, ErrorCode::kUsage);
 }

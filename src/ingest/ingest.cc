@@ -175,9 +175,9 @@ Result<IngestReceipt> Ingest::write(std::string_view tenant, ProfileBatch batch,
   VESTA_ASSIGN(passage.given, check_given_labels(hints.labels, limits, counters_));
   VESTA_TRY(normalise(passage));
   VESTA_TRY(subtract_last_reading(passage));
+  tell_apart(passage);  // before the split: pieces of one profile have one time
   VESTA_TRY(split(passage));
   if (!passage.batch.profiles.empty()) {
-    tell_apart(passage);
     VESTA_TRY(check_series_count(passage));
     WriteOptions options;
     options.durable = hints.durable;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <ranges>
 #include <set>
 
 #include "base/hash.h"
@@ -380,9 +379,10 @@ class MemoryEngineInMaps final : public MemoryEngine {
     for (const Loss& loss : profile.losses)
       stored.losses[std::string(dictionary.string(loss.reason))] += loss.count;
     const Samples& samples = profile.samples;
-    stored.samples.reserve(static_cast<size_t>(
-        std::ranges::count_if(std::views::iota(size_t{0}, samples.size()),
-                              [&](size_t row) { return profile.value(row, written.type) != 0; })));
+    size_t with_value = 0;
+    for (size_t row = 0; row < samples.size(); ++row)
+      with_value += profile.value(row, written.type) != 0 ? 1 : 0;
+    stored.samples.reserve(with_value);
     for (size_t row = 0; row < samples.size(); ++row) {
       if (row % kRowsBetweenStops == 0) VESTA_TRY(check_stop());
       const int64_t value = profile.value(row, written.type);

@@ -39,13 +39,24 @@ class Daemon:
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             env=self.environment)
+        try:
+            self.wait_until_up()
+        except BaseException:
+            # The caller never gets to end it, and whatever is left running fails the tests that follow.
+            if self.process.poll() is None:
+                self.process.kill()
+            self.process.wait()
+            raise
+        return self
+
+    def wait_until_up(self):
         deadline = time.monotonic() + SECONDS
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
                 raise AssertionError(f"the {self.role} ended with {self.process.returncode}:\n{self.log()}")
             try:
                 with urllib.request.urlopen(self.ready_url(), timeout=5):
-                    return self
+                    return
             except (urllib.error.URLError, ConnectionError, TimeoutError):
                 time.sleep(0.02)
         raise AssertionError(f"the {self.role} is not up after {SECONDS} s:\n{self.log()}")

@@ -16,26 +16,29 @@ namespace vesta {
 class MemoryAccount {
  public:
   // `held`: what the same work has from that budget already. Null: nothing is counted.
-  explicit MemoryAccount(MemoryBudget* budget, uint64_t held = 0) : budget_(budget), held_(held) {}
+  explicit MemoryAccount(MemoryBudget* budget, uint64_t held = 0,
+                         MemoryBudget::HolderPtr holder = {})
+      : budget_(budget), held_(held), holder_(std::move(holder)) {}
   ~MemoryAccount() {
-    if (budget_ != nullptr) budget_->give(bytes_);
+    if (budget_ != nullptr) budget_->give(bytes_, holder_.get());
   }
   MemoryAccount(const MemoryAccount&) = delete;
   MemoryAccount& operator=(const MemoryAccount&) = delete;
 
   // kTooMany, and nothing changes, when others hold too much.
   Status take(uint64_t bytes) {
-    if (budget_ == nullptr || budget_->take(bytes)) return taken(bytes);
+    if (budget_ == nullptr || budget_->take(bytes, holder_.get())) return taken(bytes);
     return busy();
   }
   // The same, but work that is alone goes on; for what comes after a bound of its own.
   Status take_or_alone(uint64_t bytes) {
-    if (budget_ == nullptr || budget_->take_or_alone(bytes, held_ + bytes_)) return taken(bytes);
+    if (budget_ == nullptr || budget_->take_or_alone(bytes, held_ + bytes_, holder_.get()))
+      return taken(bytes);
     return busy();
   }
   void give(uint64_t bytes) {
     bytes_.fetch_sub(bytes, std::memory_order_relaxed);
-    if (budget_ != nullptr) budget_->give(bytes);
+    if (budget_ != nullptr) budget_->give(bytes, holder_.get());
   }
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
@@ -70,6 +73,7 @@ class MemoryAccount {
 
   MemoryBudget* const budget_;
   const uint64_t held_;
+  const MemoryBudget::HolderPtr holder_;
   std::atomic<uint64_t> bytes_ = 0;
 };
 

@@ -89,7 +89,7 @@ Dispatcher::Dispatcher(const Routes& routes, Admit admit, Observer observer, Req
       limits_(limits),
       names_(std::move(names)),
       query_memory_(query_memory),
-      answers_(limits.answer_bytes) {}
+      answers_(limits.answer_bytes, limits.answer_reserve) {}
 
 std::variant<Dispatcher::Admission, Dispatcher::Refusal> Dispatcher::admit(
     const HttpRequest& head, const std::vector<std::string>& segments, const std::string& address,
@@ -179,7 +179,7 @@ HttpResponse Dispatcher::run(const Admission& admission, HttpRequest& request,
                           limits_.max_decoded_bytes, lease);
   if (body) {
     const Scope scope = admission.endpoint->scope();
-    MemoryAccount account = account_for(scope, lease);
+    MemoryAccount account = account_for(scope, admission.caller.tenant, lease);
     const MemoryAccount::Scope current(account);
     request.body = std::move(*body);
     request.path_fields = admission.path_fields;
@@ -195,7 +195,8 @@ HttpResponse Dispatcher::run(const Admission& admission, HttpRequest& request,
   request.body = {};
   lease.resize(0);
   compress_response(request.header("accept-encoding"), response);
-  if (const Status covered = cover_answer(response.body.capacity(), lease); !covered) {
+  if (const Status covered = cover_answer(response.body.capacity(), admission.caller.tenant, lease);
+      !covered) {
     response = covered.error().code == ErrorCode::kUnavailable ? busy_response(covered.error())
                                                                : error_response(covered.error());
   }
@@ -203,10 +204,11 @@ HttpResponse Dispatcher::run(const Admission& admission, HttpRequest& request,
   return response;
 }
 
-Status Dispatcher::cover_answer(uint64_t bytes, MemoryBudget::Lease& lease) const {
-  lease = MemoryBudget::Lease(answers_);
+Status Dispatcher::cover_answer(uint64_t bytes, std::string_view tenant,
+                                MemoryBudget::Lease& lease) const {
+  lease = MemoryBudget::Lease(answers_, answers_.holder(tenant));
   if (bytes <= kSmallAnswer || lease.resize(bytes)) return {};
-  if (bytes > answers_.total()) {
+  if (bytes > answers_.most_for_one()) {
     return Error{ErrorCode::kLimit,
                  fmt::format("the answer has {} bytes, more than server.answer_memory", bytes),
                  "ask for less"};
@@ -216,9 +218,11 @@ Status Dispatcher::cover_answer(uint64_t bytes, MemoryBudget::Lease& lease) cons
                "try again in a moment"};
 }
 
-MemoryAccount Dispatcher::account_for(Scope scope, const MemoryBudget::Lease& lease) const {
-  if (scope == Scope::kWrite) return MemoryAccount(lease.budget(), lease.bytes());
-  return MemoryAccount(query_memory_);
+MemoryAccount Dispatcher::account_for(Scope scope, std::string_view tenant,
+                                      const MemoryBudget::Lease& lease) const {
+  if (scope == Scope::kWrite) return MemoryAccount(lease.budget(), lease.bytes(), lease.holder());
+  if (query_memory_ == nullptr) return MemoryAccount(nullptr);
+  return MemoryAccount(query_memory_, 0, query_memory_->holder(tenant));
 }
 
 Status charge_for_write(Scope scope, uint64_t body_bytes) {

@@ -50,8 +50,10 @@ struct RequestLimits {
   uint64_t max_decoded_bytes = uint64_t{256} << 20;  // unpacked
   // From the head on; handlers see it as the caller's deadline.
   std::chrono::nanoseconds timeout = std::chrono::seconds(60);
-  // Finished answers of all clients that have not read them yet.
+  // Finished answers of all clients that have not read them yet; `answer_reserve` of it is for
+  // tenants that have few.
   uint64_t answer_bytes = uint64_t{256} << 20;
+  uint64_t answer_reserve = 0;
 };
 
 class Dispatcher {
@@ -86,13 +88,14 @@ class Dispatcher {
 
   // Has the lease cover an answer of that size. kUnavailable when answers that clients do not read
   // hold the memory, kLimit when it would never fit. Small ones always go out.
-  Status cover_answer(uint64_t bytes, MemoryBudget::Lease& lease) const;
+  Status cover_answer(uint64_t bytes, std::string_view tenant, MemoryBudget::Lease& lease) const;
   const MemoryBudget& answers() const { return answers_; }
   RunningRequests& running() const { return running_; }
 
   // What the handler takes beside the body that the lease covers: writers from the budget of
   // bodies, queries from their own, so that neither takes from the other.
-  MemoryAccount account_for(Scope scope, const MemoryBudget::Lease& lease) const;
+  MemoryAccount account_for(Scope scope, std::string_view tenant,
+                            const MemoryBudget::Lease& lease) const;
 
   const Router& router() const { return router_; }
   const RequestLimits& limits() const { return limits_; }

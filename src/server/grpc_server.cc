@@ -114,6 +114,7 @@ class Call final : public grpc::ServerGenericBidiReactor {
       return refuse(admitted.error(), "unauthenticated");
     }
     caller_ = *admitted;
+    lease_.assign(environment_.budget.holder(caller_.tenant));
     StartRead(&request_);
   }
 
@@ -144,7 +145,8 @@ class Call final : public grpc::ServerGenericBidiReactor {
     request_.Clear();
     lease_.resize(0);
     if (answer) {
-      if (const Status covered = environment_.dispatcher.cover_answer(answer->capacity(), lease_);
+      if (const Status covered =
+              environment_.dispatcher.cover_answer(answer->capacity(), caller_.tenant, lease_);
           !covered) {
         answer = covered.error();
       }
@@ -169,7 +171,7 @@ class Call final : public grpc::ServerGenericBidiReactor {
       VESTA_ASSIGN(const std::string message,
                    unpack(request_, environment_.dispatcher.limits().max_decoded_bytes, lease_));
       const Scope scope = endpoint_->scope();
-      MemoryAccount account = environment_.dispatcher.account_for(scope, lease_);
+      MemoryAccount account = environment_.dispatcher.account_for(scope, caller_.tenant, lease_);
       const MemoryAccount::Scope current(account);
       VESTA_TRY(charge_for_write(scope, message.size()));
       for (const auto& [name, value] : context_.client_metadata()) {

@@ -389,6 +389,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
       return respond(std::move(refusal->response), refusal->reason);
     }
     admission_ = std::move(std::get<Dispatcher::Admission>(admitted));
+    parser_->get().body().lease.assign(environment_.budget.holder(admission_->caller.tenant));
     if (parser_->is_done()) return handle();
     const auto length = parser_->content_length();
     buffer_.reserve(buffer_.size() +

@@ -59,6 +59,11 @@ Status make_data_directory(const std::string& path) {
   return {};
 }
 
+// What one tenant leaves to the others of a budget, in which the largest piece of work must fit.
+uint64_t reserve_for_tenants(const ServerConfig& config, uint64_t budget, uint64_t largest) {
+  return config.multi_tenant ? std::min(budget / 4, budget - std::min(budget, largest)) : 0;
+}
+
 // The transport lets through what any tenant may send; ingest looks at each tenant's own limits.
 RequestLimits request_limits(const ServerConfig& config) {
   RequestLimits limits;
@@ -72,6 +77,7 @@ RequestLimits request_limits(const ServerConfig& config) {
   limits.max_decoded_bytes = std::min(limits.max_decoded_bytes, config.request_memory);
   limits.timeout = std::chrono::nanoseconds(config.query_timeout_ns);
   limits.answer_bytes = config.answer_memory;
+  limits.answer_reserve = reserve_for_tenants(config, config.answer_memory, 0);
   return limits;
 }
 
@@ -183,9 +189,12 @@ Status ServerApp::Running::start() {
   VESTA_ASSIGN(listening.grpc, address(config.grpc, "server.grpc"));
   VESTA_ASSIGN(listening.otlp_http, address(config.otlp_http, "server.otlp_http"));
   VESTA_TRY(make_data_directory(config.data));
-  memory = std::make_unique<MemoryBudget>(config.request_memory);
-  query_memory =
-      std::make_unique<MemoryBudget>(std::max(config.query_total_memory, config.query_memory));
+  memory = std::make_unique<MemoryBudget>(
+      config.request_memory,
+      reserve_for_tenants(config, config.request_memory, request_limits(config).max_decoded_bytes));
+  const uint64_t queries = std::max(config.query_total_memory, config.query_memory);
+  query_memory = std::make_unique<MemoryBudget>(
+      queries, reserve_for_tenants(config, queries, config.query_memory));
   VESTA_TRY(open_access());
   VESTA_TRY(open_store());
   VESTA_TRY(open_kept_files());

@@ -309,6 +309,7 @@ class Session final : public HttpSession,
     }
     exchange.admission = std::move(std::get<Dispatcher::Admission>(admitted));
     exchange.caller = exchange.admission->caller;
+    message.lease.assign(environment_.budget.holder(exchange.caller.tenant));
     exchange.route = exchange.admission->endpoint->pattern();
     exchange.scope = exchange.admission->endpoint->scope();
     exchange.task = std::make_shared<Task>();

@@ -1,0 +1,18 @@
+#include "base/memory_budget.h"
+
+namespace vesta {
+
+MemoryBudget::HolderPtr MemoryBudget::holder(std::string_view name) {
+  if (reserve_ == 0) return nullptr;
+  const std::lock_guard guard(lock_);
+  if (holders_.size() >= clean_at_) {
+    std::erase_if(holders_, [](const auto& entry) { return entry.second.expired(); });
+    clean_at_ = std::max(kFewHolders, holders_.size() * 2);
+  }
+  std::weak_ptr<Holder>& known = holders_[std::string(name)];
+  HolderPtr found = known.lock();
+  if (found == nullptr) known = found = std::make_shared<Holder>();
+  return found;
+}
+
+}  // namespace vesta

@@ -76,6 +76,7 @@ TEST(MemoryBudgetTest, ForgetsHoldersThatHaveNothing) {
   const MemoryBudget::HolderPtr kept = budget.holder("kept");
   for (int name = 0; name < 1000; ++name) budget.holder(std::to_string(name));
   EXPECT_EQ(budget.holder("kept"), kept);
+  EXPECT_LT(budget.remembered(), 100U);
   EXPECT_EQ(MemoryBudget(100).holder("a"), nullptr) << "nothing is kept back for anyone";
 }
 

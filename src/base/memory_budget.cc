@@ -15,4 +15,9 @@ MemoryBudget::HolderPtr MemoryBudget::holder(std::string_view name) {
   return found;
 }
 
+size_t MemoryBudget::remembered() const {
+  const std::lock_guard guard(lock_);
+  return holders_.size();
+}
+
 }  // namespace vesta

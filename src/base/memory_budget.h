@@ -39,6 +39,8 @@ class MemoryBudget {
   using HolderPtr = std::shared_ptr<Holder>;
   // The one of that name; null when nothing is reserved.
   HolderPtr holder(std::string_view name);
+  // How many names are remembered; those that hold nothing are forgotten now and then.
+  size_t remembered() const;
 
   class Lease {
    public:
@@ -117,7 +119,7 @@ class MemoryBudget {
   const uint64_t total_;
   const uint64_t reserve_;
   std::atomic<uint64_t> used_ = 0;
-  std::mutex lock_;  // guards what follows
+  mutable std::mutex lock_;  // guards what follows
   std::unordered_map<std::string, std::weak_ptr<Holder>, TableKeyHash> holders_;
   size_t clean_at_ = kFewHolders;  // so many names: time to forget those that hold nothing
 };

@@ -82,7 +82,7 @@ TEST(Registry, UnpacksTwiceButNotForever) {
 TEST(Registry, SaysWhatItKnowsWhenItKnowsNotWhatThisIs) {
   const auto result = read_profile(
       "\x7f"
-      "EXE is no profile",
+      "EXE and no format of profiles",
       "", {});
   ASSERT_FALSE(result.ok());
   EXPECT_THAT(result.error().message, HasSubstr("\\x7fEXE"));

@@ -209,9 +209,10 @@ Status Dispatcher::cover_answer(uint64_t bytes, std::string_view tenant,
   lease = MemoryBudget::Lease(answers_, answers_.holder(tenant));
   if (bytes <= kSmallAnswer || lease.resize(bytes)) return {};
   if (bytes > answers_.most_for_one()) {
-    return Error{ErrorCode::kLimit,
-                 fmt::format("the answer has {} bytes, more than server.answer_memory", bytes),
-                 "ask for less"};
+    return Error{
+        ErrorCode::kLimit,
+        fmt::format("the answer has {} bytes, {} are allowed", bytes, answers_.most_for_one()),
+        "ask for less, or raise server.answer_memory"};
   }
   return Error{ErrorCode::kUnavailable,
                "answers that clients have not read yet take too much memory",

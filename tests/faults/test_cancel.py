@@ -22,7 +22,7 @@ class Cancel(unittest.TestCase):
         self.assertEqual(status, 200, body)
         return [file["name"] for file in json.loads(body)["files"]]
 
-    def cpu_seconds(self):
+    def cpu_ticks(self):
         fields = Path(f"/proc/{self.server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return int(fields[11]) + int(fields[12])
 
@@ -37,10 +37,10 @@ class Cancel(unittest.TestCase):
         self.assertEqual(status, 200, text)
         # It is over when the server is at rest.
         deadline = time.monotonic() + 120
-        used, rest = self.cpu_seconds(), 0
+        used, rest = self.cpu_ticks(), 0
         while rest < 10 and time.monotonic() < deadline:
             time.sleep(0.1)
-            now = self.cpu_seconds()
+            now = self.cpu_ticks()
             rest = rest + 1 if now == used else 0
             used = now
         self.assertEqual(self.opened(), ["small.folded"])

@@ -189,9 +189,10 @@ Status ServerApp::Running::start() {
   VESTA_ASSIGN(listening.grpc, address(config.grpc, "server.grpc"));
   VESTA_ASSIGN(listening.otlp_http, address(config.otlp_http, "server.otlp_http"));
   VESTA_TRY(make_data_directory(config.data));
+  const RequestLimits limits = request_limits(config);
   memory = std::make_unique<MemoryBudget>(
-      config.request_memory,
-      reserve_for_tenants(config, config.request_memory, request_limits(config).max_decoded_bytes));
+      config.request_memory, reserve_for_tenants(config, config.request_memory,
+                                                 limits.max_bytes + limits.max_decoded_bytes));
   const uint64_t queries = std::max(config.query_total_memory, config.query_memory);
   query_memory = std::make_unique<MemoryBudget>(
       queries, reserve_for_tenants(config, queries, config.query_memory));

@@ -76,7 +76,7 @@ struct AgentApp::Running {
   void give_up_privileges();
   Status start_jfr();
   Status start_page();
-  std::optional<Resource> resource_of(const SampledProcess& process);
+  std::optional<ProcessResource> resource_of(const SampledProcess& process);
   Resource host() const { return {{"host.name", host_name}}; }
   void take_care(const std::stop_token& stop);
   void govern();
@@ -237,7 +237,7 @@ Status AgentApp::Running::start_page() {
   return {};
 }
 
-std::optional<Resource> AgentApp::Running::resource_of(const SampledProcess& process) {
+std::optional<ProcessResource> AgentApp::Running::resource_of(const SampledProcess& process) {
   ProcessIdentity identity;
   identity.pid = process.pid;
   identity.index = process.index;
@@ -248,10 +248,10 @@ std::optional<Resource> AgentApp::Running::resource_of(const SampledProcess& pro
   const std::lock_guard guard(metadata_mutex);
   const auto described = metadata->of(identity);
   if (!described->is_target) return std::nullopt;
-  Resource resource = described->attributes;
+  ProcessResource resource{described->attributes, described->is_plain_program};
   // Of the kernel's own threads the names tell more than their ids, and those are on the samples.
   if (process.is_kernel_thread) {
-    std::erase_if(resource, [](const auto& item) {
+    std::erase_if(resource.attributes, [](const auto& item) {
       return item.first == attribute::kProcessPid || item.first == attribute::kProcessName;
     });
   }

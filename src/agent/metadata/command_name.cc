@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <span>
-#include <vector>
 
 #include "agent/metadata/attributes.h"
 
@@ -81,7 +79,108 @@ bool is_java(std::string_view executable_name) {
   return executable_name == "java";
 }
 
-std::vector<std::string_view> words_of(std::string_view command_line) {
+// A file that is only an open descriptor: bash <(…), a here document, a script of a pipe.
+bool is_descriptor(std::string_view path) {
+  return path.starts_with("/dev/fd/") || path == "/dev/stdin" ||
+         (path.starts_with("/proc/") && path.find("/fd/") != std::string_view::npos);
+}
+
+// The extension stays: worker.py and worker.js are two programs.
+InterpretedProgram script(std::string_view word) {
+  const std::string_view name = base_name(word);
+  if (!is_program_name(name) || is_descriptor(word)) return {};
+  return {std::string(name), std::string(word)};
+}
+
+InterpretedProgram named(std::string_view name) {
+  if (!is_program_name(name)) return {};
+  return {std::string(name), ""};
+}
+
+// payments-1.4.2.jar → payments: the same service in its next version.
+InterpretedProgram jar(std::string_view word) {
+  std::string_view name = base_name(word);
+  if (!name.ends_with(".jar") && !name.ends_with(".war")) return {};
+  name.remove_suffix(4);
+  for (size_t i = 1; i + 1 < name.size(); ++i) {
+    if (name[i] == '-' && std::isdigit(static_cast<unsigned char>(name[i + 1])) != 0) {
+      name = name.substr(0, i);
+      break;
+    }
+  }
+  if (!is_program_name(name)) return {};
+  return {std::string(name), std::string(word)};
+}
+
+InterpretedProgram java_program(std::span<const std::string_view> words) {
+  for (size_t i = 1; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    const std::string_view next = i + 1 < words.size() ? words[i + 1] : "";
+    if (word == "-jar") return jar(next);
+    if (word == "-m" || word == "--module") return named(base_name(next));  // module/main class
+    if (contains(kJavaValues, word)) {
+      ++i;
+    } else if (!word.starts_with('-') && !word.starts_with('@')) {
+      return is_program_name(word) ? named(word) : script(word);
+    }
+  }
+  return {};
+}
+
+// "-" and a shell's -s: the program comes from standard input.
+bool is_standard_input(const Interpreter& interpreter, std::string_view word) {
+  const bool is_shell = interpreter.extensions.data() == kShellFiles;
+  return word == "-" || (is_shell && word.size() > 1 && word[0] == '-' && word[1] != '-' &&
+                         word.find('s') != std::string_view::npos);
+}
+
+InterpretedProgram script_program(const Interpreter& interpreter,
+                                  std::span<const std::string_view> words) {
+  bool is_certain = true;  // no option before that might have a value
+  for (size_t i = 1; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    const std::string_view next = i + 1 < words.size() ? words[i + 1] : "";
+    if (contains(interpreter.inline_code, word) || is_standard_input(interpreter, word)) return {};
+    const bool is_python = interpreter.name == "python" || interpreter.name == "pypy";
+    if (is_python && word == "-m") return named(next);
+    if (interpreter.name == "php" && (word == "-f" || word == "--file")) return script(next);
+    if (contains(interpreter.with_value, word)) {
+      ++i;
+    } else if (word == "--") {
+      is_certain = true;
+    } else if (word.starts_with('-') || word.starts_with('+')) {
+      // A bundle of letters of a shell ends with code too: "bash -lc CODE".
+      const bool is_bundle = word.size() > 2 && word[1] != '-';
+      if (is_bundle && word.back() == 'c' && !interpreter.inline_code.empty() &&
+          interpreter.inline_code.front() == "-c") {
+        return {};
+      }
+      if (word.starts_with("--") && word.find('=') == std::string_view::npos) is_certain = false;
+    } else {
+      const bool is_file = word.find('/') != std::string_view::npos ||
+                           std::ranges::any_of(interpreter.extensions, [&](std::string_view end) {
+                             return word.ends_with(end);
+                           });
+      return is_certain || is_file ? script(word) : InterpretedProgram{};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_interpreter(std::string_view executable_name) {
+  return is_java(executable_name) || find_interpreter(executable_name) != nullptr;
+}
+
+bool is_program_name(std::string_view text) {
+  return !text.empty() && text.size() <= kMaxNameBytes && text != "." && text != ".." &&
+         std::ranges::all_of(text, [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-' || c == '+' || c == '$';
+         });
+}
+
+std::vector<std::string_view> split_command_line(std::string_view command_line) {
   std::vector<std::string_view> out;
   while (!command_line.empty() && out.size() < kMaxWords) {
     const size_t end = command_line.find('\0');
@@ -92,103 +191,11 @@ std::vector<std::string_view> words_of(std::string_view command_line) {
   return out;
 }
 
-bool is_name(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxNameBytes && text != "." && text != ".." &&
-         std::ranges::all_of(text, [](unsigned char c) {
-           return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-' || c == '+' || c == '$';
-         });
-}
-
-// As a file name would be: without the folder and what tells the language.
-std::string script_name(std::string_view word, std::span<const std::string_view> extensions) {
-  std::string_view name = base_name(word);
-  for (const std::string_view extension : extensions) {
-    if (name.size() > extension.size() && name.ends_with(extension)) {
-      name.remove_suffix(extension.size());
-      break;
-    }
-  }
-  return is_name(name) ? std::string(name) : "";
-}
-
-// payments-1.4.2.jar → payments: the same service in its next version.
-std::string jar_name(std::string_view word) {
-  std::string_view name = base_name(word);
-  if (!name.ends_with(".jar") && !name.ends_with(".war")) return "";
-  name.remove_suffix(4);
-  for (size_t i = 1; i + 1 < name.size(); ++i) {
-    if (name[i] == '-' && std::isdigit(static_cast<unsigned char>(name[i + 1])) != 0) {
-      name = name.substr(0, i);
-      break;
-    }
-  }
-  return is_name(name) ? std::string(name) : "";
-}
-
-std::string java_program(std::span<const std::string_view> words) {
-  for (size_t i = 1; i < words.size(); ++i) {
-    const std::string_view word = words[i];
-    if (word == "-jar") return i + 1 < words.size() ? jar_name(words[i + 1]) : "";
-    if (word == "-m" || word == "--module") {  // module/main class
-      return i + 1 < words.size() && is_name(base_name(words[i + 1]))
-                 ? std::string(base_name(words[i + 1]))
-                 : "";
-    }
-    if (contains(kJavaValues, word)) {
-      ++i;
-    } else if (!word.starts_with('-') && !word.starts_with('@')) {
-      return is_name(word) ? std::string(word) : script_name(word, {});
-    }
-  }
-  return "";
-}
-
-std::string script_program(const Interpreter& interpreter,
-                           std::span<const std::string_view> words) {
-  bool is_certain = true;  // no option before that might have a value
-  for (size_t i = 1; i < words.size(); ++i) {
-    const std::string_view word = words[i];
-    if (contains(interpreter.inline_code, word)) return "";
-    const bool is_python = interpreter.name == "python" || interpreter.name == "pypy";
-    if (is_python && word == "-m")
-      return i + 1 < words.size() && is_name(words[i + 1]) ? std::string(words[i + 1]) : "";
-    if (interpreter.name == "php" && (word == "-f" || word == "--file"))
-      return i + 1 < words.size() ? script_name(words[i + 1], interpreter.extensions) : "";
-    if (contains(interpreter.with_value, word)) {
-      ++i;
-    } else if (word == "--") {
-      is_certain = true;
-    } else if (word.starts_with('-') || word.starts_with('+')) {
-      // A bundle of letters of a shell ends with code too: "bash -lc CODE".
-      const bool is_bundle = word.size() > 2 && word[1] != '-';
-      if (is_bundle && word.back() == 'c' && !interpreter.inline_code.empty() &&
-          interpreter.inline_code.front() == "-c") {
-        return "";
-      }
-      if (word.starts_with("--") && word.find('=') == std::string_view::npos) is_certain = false;
-    } else {
-      const bool is_file = word.find('/') != std::string_view::npos ||
-                           std::ranges::any_of(interpreter.extensions, [&](std::string_view end) {
-                             return word.ends_with(end);
-                           });
-      return is_certain || is_file ? script_name(word, interpreter.extensions) : "";
-    }
-  }
-  return "";
-}
-
-}  // namespace
-
-bool is_interpreter(std::string_view executable_name) {
-  return is_java(executable_name) || find_interpreter(executable_name) != nullptr;
-}
-
-std::string program_of_interpreter(std::string_view executable_name,
-                                   std::string_view command_line) {
+InterpretedProgram program_of_interpreter(std::string_view executable_name,
+                                          std::span<const std::string_view> words) {
+  if (is_java(executable_name)) return java_program(words);
   const Interpreter* const interpreter = find_interpreter(executable_name);
-  if (interpreter == nullptr && !is_java(executable_name)) return "";
-  const std::vector<std::string_view> words = words_of(command_line);
-  return interpreter == nullptr ? java_program(words) : script_program(*interpreter, words);
+  return interpreter == nullptr ? InterpretedProgram{} : script_program(*interpreter, words);
 }
 
 }  // namespace vesta::agent

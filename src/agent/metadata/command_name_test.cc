@@ -14,21 +14,21 @@ std::string program(std::string_view executable, std::initializer_list<std::stri
     line += word;
     line += '\0';
   }
-  return program_of_interpreter(executable, line);
+  return program_of_interpreter(executable, split_command_line(line)).name;
 }
 
 TEST(CommandName, ScriptsNameWhatInterpretersRun) {
-  EXPECT_EQ(program("python3.11", {"/srv/shop/worker.py", "--password", "x"}), "worker");
-  EXPECT_EQ(program("python3", {"-u", "-X", "dev", "worker.py"}), "worker");
+  EXPECT_EQ(program("python3.11", {"/srv/shop/worker.py", "--password", "x"}), "worker.py");
+  EXPECT_EQ(program("python3", {"-u", "-X", "dev", "worker.py"}), "worker.py");
   EXPECT_EQ(program("python3", {"-m", "uvicorn", "shop:app"}), "uvicorn");
   EXPECT_EQ(program("python3", {"/usr/local/bin/gunicorn", "shop:app"}), "gunicorn");
-  EXPECT_EQ(program("node", {"--max-old-space-size=512", "server.js"}), "server");
-  EXPECT_EQ(program("node", {"--require", "./tracing.js", "/app/server.mjs"}), "server");
+  EXPECT_EQ(program("node", {"--max-old-space-size=512", "server.js"}), "server.js");
+  EXPECT_EQ(program("node", {"--require", "./tracing.js", "/app/server.mjs"}), "server.mjs");
   EXPECT_EQ(program("ruby3.1", {"-I", "lib", "bin/puma", "-C", "x"}), "puma");
   EXPECT_EQ(program("php8.2", {"-d", "a=b", "artisan", "queue:work"}), "artisan");
-  EXPECT_EQ(program("php", {"-f", "/srv/cron.php"}), "cron");
-  EXPECT_EQ(program("perl", {"/usr/sbin/munin.pl"}), "munin");
-  EXPECT_EQ(program("bash", {"-e", "/etc/backup.sh"}), "backup");
+  EXPECT_EQ(program("php", {"-f", "/srv/cron.php"}), "cron.php");
+  EXPECT_EQ(program("perl", {"/usr/sbin/munin.pl"}), "munin.pl");
+  EXPECT_EQ(program("bash", {"-e", "/etc/backup.sh"}), "backup.sh");
 }
 
 TEST(CommandName, MainClassesAndJarsNameJavaPrograms) {
@@ -53,9 +53,22 @@ TEST(CommandName, CodeAndArgumentsNameNothing) {
   EXPECT_EQ(program("nginx", {"-c", "/etc/nginx.conf"}), "");
 }
 
+TEST(CommandName, ProgramsThatAreNotFilesHaveNoName) {
+  EXPECT_EQ(program("bash", {"/dev/fd/3"}), "");
+  EXPECT_EQ(program("bash", {"-x", "/proc/self/fd/63", "argument"}), "");
+  EXPECT_EQ(program("python3", {"/proc/4711/fd/9"}), "");
+  EXPECT_EQ(program("python3", {"/dev/stdin"}), "");
+  EXPECT_EQ(program("python3", {"-", "argument"}), "");
+  EXPECT_EQ(program("node", {"-", "argument"}), "");
+  EXPECT_EQ(program("bash", {"-s", "argument"}), "");
+  EXPECT_EQ(program("sh", {"-es", "argument"}), "");
+  EXPECT_EQ(program("bash", {"--posix", "./deploy.sh"}), "deploy.sh");
+}
+
 TEST(CommandName, AWordThatIsCutOffIsNotTaken) {
-  EXPECT_EQ(program_of_interpreter("python3", std::string_view("python3\0work", 12)), "");
-  EXPECT_EQ(program_of_interpreter("python3", ""), "");
+  const std::string_view line("python3\0work", 12);
+  EXPECT_EQ(program_of_interpreter("python3", split_command_line(line)).name, "");
+  EXPECT_EQ(program_of_interpreter("python3", {}).name, "");
 }
 
 TEST(CommandName, VersionsDoNotMakeAnotherInterpreter) {

@@ -8,9 +8,9 @@
 #include <climits>
 #include <optional>
 
-#include "agent/metadata/command_name.h"
 #include "agent/metadata/environment.h"
 #include "agent/metadata/process_context.h"
+#include "agent/metadata/program_name.h"
 #include "agent/metadata/targets.h"
 #include "agent/process/proc_files.h"
 #include "base/clock.h"
@@ -47,6 +47,20 @@ std::string_view without_deleted(std::string_view path) {
   return path;
 }
 
+// What is read of a process for its name: no more than that needs.
+std::string read_program(const ProcDir& process, std::string_view executable,
+                         std::string_view thread_name) {
+  std::string command_line;
+  if (needs_command_line(executable, thread_name)) {
+    if (auto text = process.read("cmdline", kMaxCommandBytes)) command_line = std::move(*text);
+  }
+  const auto working_folder = [&] {
+    const auto link = process.read_link("cwd");
+    return link ? std::string(without_deleted(*link)) : std::string();
+  };
+  return program_name({executable, thread_name, command_line, working_folder});
+}
+
 }  // namespace
 
 // What was read, before Kubernetes and rules are asked.
@@ -54,13 +68,14 @@ struct ProcessMetadata::Facts {
   Attributes declared;  // by the process itself
   CgroupIdentity cgroup;
   std::string executable;
-  std::string program;  // that an interpreter runs
+  std::string program;  // its name: see program_name()
   Runtime runtime;
   bool is_kernel_thread = false;
 
   size_t memory_bytes() const {
     return vesta::agent::memory_bytes(declared) + executable.capacity() +
-           cgroup.container_id.capacity() + cgroup.pod_uid.capacity() + cgroup.unit.capacity();
+           cgroup.container_id.capacity() + cgroup.pod_uid.capacity() + cgroup.unit.capacity() +
+           program.capacity();
   }
 };
 
@@ -138,6 +153,7 @@ ProcessMetadata::Place ProcessMetadata::find_or_add(const ProcessIdentity& ident
   entry.executable = identity.executable;
   if (!read(identity, entry.facts)) {
     entry.facts.executable = identity.executable;
+    entry.facts.program = program_name({identity.executable, identity.name, "", {}});
     entry.facts.cgroup = parse_cgroup_path(identity.cgroup);
     const std::scoped_lock lock(mutex_);
     ++stats_.gone;
@@ -203,11 +219,7 @@ bool ProcessMetadata::read(const ProcessIdentity& identity, Facts& facts) {
   if (!facts.is_kernel_thread) {
     if (const auto text = process->read("environ", kMaxEnvironmentBytes))
       facts.declared = parse_environment(*text, options_.environment);
-    const std::string_view name = base_name(facts.executable);
-    if (is_interpreter(name)) {
-      if (const auto text = process->read("cmdline", kMaxCommandBytes))
-        facts.program = program_of_interpreter(name, *text);
-    }
+    facts.program = read_program(*process, facts.executable, stat->comm);
     read_memory(*process, identity.pid, facts);
   }
   const std::scoped_lock lock(mutex_);
@@ -299,19 +311,20 @@ void ProcessMetadata::describe(Entry& entry) {
   std::string pod_service;
   join_pod(entry, attributes, pod_service);
 
+  std::string program_service;  // set when only the program gives the name
   const std::string_view declared = find_attribute(attributes, attribute::kServiceName);
   if (declared.empty() || declared.starts_with(kUnknownService)) {
-    const std::array<std::string_view, 6> candidates = {
-        service_of_unit(facts.cgroup.unit),
-        pod_service,
-        facts.program,
-        base_name(facts.executable),
-        facts.is_kernel_thread ? kKernelService : "",
-        entry.name};
+    constexpr size_t kProgramCandidate = 2;
+    const std::array<std::string_view, 5> candidates = {
+        service_of_unit(facts.cgroup.unit), pod_service, facts.program,
+        facts.is_kernel_thread ? kKernelService : "", entry.name};
     const auto* const found =
         std::ranges::find_if(candidates, [](std::string_view name) { return !name.empty(); });
     set_attribute(attributes, attribute::kServiceName,
                   found != candidates.end() ? *found : std::string_view("unknown"));
+    const bool is_of_program = found == candidates.begin() + kProgramCandidate;
+    if (is_of_program && !facts.cgroup.is_in_container())
+      program_service = find_attribute(attributes, attribute::kServiceName);
     // Rules may ask for the name that would be given without them.
     if (const auto name = configured_service_name(options_.service_names, attributes))
       set_attribute(attributes, attribute::kServiceName, *name);
@@ -322,6 +335,8 @@ void ProcessMetadata::describe(Entry& entry) {
     out->is_target = options_.relabel(attributes);
     normalize(attributes);
   }
+  out->is_plain_program = !program_service.empty() &&
+                          find_attribute(attributes, attribute::kServiceName) == program_service;
   attributes.shrink_to_fit();
   bytes_ -= entry.bytes;
   entry.bytes = sizeof(Entry) + sizeof(ProcessDescription) + facts.memory_bytes() +

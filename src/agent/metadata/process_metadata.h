@@ -36,6 +36,9 @@ struct ProcessDescription {
   Attributes attributes;  // after relabelling; service.name, host.name and process.pid are there
                           // unless that took them away
   bool is_target = true;
+  // The service is named after the program for want of anything better: no container, no unit, and
+  // neither the process nor a rule gave a name.
+  bool is_plain_program = false;
 };
 
 struct ProcessMetadataOptions {

@@ -87,7 +87,7 @@ TEST_F(ProcessMetadataTest, ServiceNamesComeInOrder) {
   };
   EXPECT_EQ(service_now(), "python3.11");
   write(42, "cmdline", "python3.11\0/srv/worker.py\0--token\0secret\0"s);
-  EXPECT_EQ(service_now(), "worker");
+  EXPECT_EQ(service_now(), "worker.py");
   write(42, "cgroup", "0::/system.slice/jobs@1.service\n");
   EXPECT_EQ(service_now(), "jobs");
   ProcessMetadataOptions with_rules = options();
@@ -103,6 +103,41 @@ TEST_F(ProcessMetadataTest, ServiceNamesComeInOrder) {
   EXPECT_EQ(service_now(), "by-variable");
   write(42, "environ", "OTEL_SERVICE_NAME=unknown_service:python\0"s);
   EXPECT_EQ(service_now(), "by-rule");
+}
+
+TEST_F(ProcessMetadataTest, ALinkIsNamedAsItWasStarted) {
+  const ProcessIdentity identity = add(42, "/usr/bin/redis-check-rdb");
+  proc_.add(42, 1, "redis-server", "");
+  write(42, "cmdline", "/usr/bin/redis-server *:6379\0"s);
+  EXPECT_EQ(service(identity), "redis-server");
+  EXPECT_EQ(value(*metadata().of(identity), "process.executable.name"), "redis-check-rdb");
+}
+
+TEST_F(ProcessMetadataTest, GenericScriptsAreToldApartByTheWorkingFolder) {
+  const ProcessIdentity identity = add(42, "/usr/bin/python3.11");
+  write(42, "cmdline", "python3.11\0manage.py\0runserver\0"s);
+  std::filesystem::create_symlink("/srv/billing", fmt::format("{}/42/cwd", proc_.root()));
+  EXPECT_EQ(service(identity), "billing/manage.py");
+}
+
+TEST_F(ProcessMetadataTest, KnowsWhenOnlyTheProgramGivesTheName) {
+  EXPECT_TRUE(metadata().of(add(1, "/bin/ls"))->is_plain_program);
+  const ProcessIdentity of_unit = add(2, "/usr/sbin/nginx");
+  write(2, "cgroup", "0::/system.slice/nginx.service\n");
+  EXPECT_FALSE(metadata().of(of_unit)->is_plain_program);
+  const ProcessIdentity in_container = add(3, "/bin/shop");
+  write(3, "cgroup", "0::/system.slice/docker-" + kId + ".scope\n");
+  EXPECT_FALSE(metadata().of(in_container)->is_plain_program);
+  const ProcessIdentity declared = add(4, "/bin/shop");
+  write(4, "environ", "OTEL_SERVICE_NAME=shop\0"s);
+  EXPECT_FALSE(metadata().of(declared)->is_plain_program);
+  ProcessMetadataOptions rules = options();
+  rules.relabel = [](Attributes& attributes) {
+    set_attribute(attributes, "service.name", "relabelled");
+    return true;
+  };
+  metadata().configure(rules);
+  EXPECT_FALSE(metadata().of(add(5, "/bin/ls"))->is_plain_program);
 }
 
 TEST_F(ProcessMetadataTest, AContextOfTheProcessWinsOverItsEnvironment) {

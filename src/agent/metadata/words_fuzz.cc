@@ -3,6 +3,7 @@
 #include "agent/metadata/attributes.h"
 #include "agent/metadata/command_name.h"
 #include "agent/metadata/environment.h"
+#include "agent/metadata/program_name.h"
 #include "agent/metadata/runtime.h"
 
 // Environments, command lines, paths and patterns may be anything. The first byte chooses an
@@ -16,7 +17,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (environment.size() > 2 * kMaxOwnAttributes) std::abort();
   parse_resource_attributes(text);
   constexpr const char* kNames[] = {"python3", "java", "node", "ruby", "php", "perl", "bash"};
-  if (program_of_interpreter(kNames[data[0] % std::size(kNames)], text).size() > 128) std::abort();
+  const std::string_view name = kNames[data[0] % std::size(kNames)];
+  if (program_of_interpreter(name, split_command_line(text)).name.size() > 128) std::abort();
+  if (program_name({name, text.substr(0, 15), text, [&] { return std::string(text); }}).size() >
+      257)
+    std::abort();
   runtime_of_executable(text);
   MappedRuntimes mapped;
   mapped.note(text);

@@ -104,6 +104,26 @@ void WindowBuilder::add_lost(std::string_view reason, uint64_t count) {
   if (count != 0) window_->lost.emplace_back(reason, count);
 }
 
+// A build starts thousands of compilers: each as a series of its own would say nothing and cost
+// much. Those that come and go within a window are one for each program, and of one service unless
+// they have a name of their own.
+Resource WindowBuilder::resource_at_cut(uint32_t index, const OfProcess& entry,
+                                        const WindowTimes& times) {
+  Resource resource = entry.resource->attributes;
+  const SampledProcess& process = *entry.process;
+  const ProcessLife life{process.start_ns, ended_.contains(index)};
+  bool is_short = life.has_ended && life.start_ns >= times.start_ns;
+  if (entry.resource->is_plain_program) {
+    is_short = short_lived_.is_short(process.executable, life, times.start_ns, times.duration_ns);
+    for (auto& [name, value] : resource) {
+      if (is_short && name == kServiceAttribute) value = kShortCommandsService;
+    }
+  }
+  if (is_short)
+    std::erase_if(resource, [](const auto& item) { return item.first == kPidAttribute; });
+  return resource;
+}
+
 std::map<Resource, WindowBuilder::Group> WindowBuilder::group_by_resource(
     const WindowTimes& times) {
   // In the order of the processes, so that equal windows give equal bytes.
@@ -115,14 +135,7 @@ std::map<Resource, WindowBuilder::Group> WindowBuilder::group_by_resource(
   std::map<Resource, Group> groups;
   for (const uint32_t index : order) {
     OfProcess& entry = window_->processes.at(index);
-    Resource resource = *entry.resource;
-    // A build starts thousands of compilers: each as a series of its own would say nothing and cost
-    // much. Those that come and go within a window are one for each program.
-    const bool came_and_went = ended_.contains(index) && entry.process->start_ns >= times.start_ns;
-    if (came_and_went) {
-      std::erase_if(resource, [](const auto& item) { return item.first == kPidAttribute; });
-    }
-    Group& group = groups[std::move(resource)];
+    Group& group = groups[resource_at_cut(index, entry, times)];
     const Samples samples = entry.samples.finish();
     for (size_t row = 0; row < samples.size(); ++row) {
       group.samples.add(samples.stacks[row],
@@ -194,7 +207,7 @@ ProfileBatch WindowBuilder::cut(const WindowTimes& times) {
     Group group;
     DictionaryBuilder& dictionary = window_->stacks.dictionary();
     Resource resource = host_;
-    resource.emplace_back("service.name", kUnattributed);
+    resource.emplace_back(kServiceAttribute, kUnattributed);
     std::ranges::sort(resource);
     for (const auto& [reason, count] : window_->lost) {
       const LocationId frame = window_->stacks.marker(fmt::format("[lost: {}]", reason));

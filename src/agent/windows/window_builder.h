@@ -16,6 +16,7 @@
 #include "agent/recording/cpu_profile.h"
 #include "agent/recording/stack_builder.h"
 #include "agent/windows/frame_filter.h"
+#include "agent/windows/short_lived.h"
 #include "base/table_hash.h"
 #include "profile/profile.h"
 #include "profile/sample_table.h"
@@ -25,9 +26,17 @@ namespace vesta::agent {
 // Who was profiled, in OpenTelemetry's names: "service.name", "process.pid".
 using Resource = std::vector<std::pair<std::string, std::string>>;
 inline constexpr std::string_view kPidAttribute = "process.pid";
+inline constexpr std::string_view kServiceAttribute = "service.name";
+
+// Who a process is. Named after its program alone when there is nothing better: such a process is
+// a short command when it is short-lived.
+struct ProcessResource {
+  Resource attributes;
+  bool is_plain_program = false;
+};
 
 // Nothing for a process that is no target.
-using ResourceOf = std::function<std::optional<Resource>(const SampledProcess&)>;
+using ResourceOf = std::function<std::optional<ProcessResource>(const SampledProcess&)>;
 
 struct WindowFilters {
   FrameFilter hidden;        // functions that are folded into their callers
@@ -73,7 +82,7 @@ class WindowBuilder {
  private:
   struct OfProcess {
     std::shared_ptr<const SampledProcess> process;
-    std::optional<Resource> resource;
+    std::optional<ProcessResource> resource;
     BinaryCoverage* coverage = nullptr;
     SampleTable samples{kCpuTypes};
     UnwindResults results{};
@@ -94,6 +103,7 @@ class WindowBuilder {
   void add_sample(const ResolvedSample& sample, std::span<const CodeAddress> frames);
   LabelSetId thread_labels(const ResolvedSample& sample);
   BinaryCoverage& coverage_of(const std::string& executable);
+  Resource resource_at_cut(uint32_t index, const OfProcess& entry, const WindowTimes& times);
   std::map<Resource, Group> group_by_resource(const WindowTimes& times);
   void add_profile(const Resource& resource, Group& group, const WindowTimes& times);
   Samples without_rare_stacks(Samples samples);
@@ -107,6 +117,7 @@ class WindowBuilder {
   std::unique_ptr<Window> window_;
   std::unordered_map<uint32_t, std::shared_ptr<const SampledProcess>> processes_;
   std::unordered_set<uint32_t> ended_;  // within this window
+  ShortLivedPrograms short_lived_;
   std::map<std::string, BinaryCoverage> coverage_;
   uint64_t samples_ = 0;
   uint64_t other_samples_ = 0;

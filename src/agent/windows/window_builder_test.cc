@@ -33,9 +33,13 @@ class NumberedNames final : public NameSource {
 
 class WindowBuilderTest : public ::testing::Test {
  protected:
-  static std::optional<Resource> resource_of(const SampledProcess& process) {
+  static std::optional<ProcessResource> resource_of(const SampledProcess& process) {
     if (process.name == "other") return std::nullopt;
-    return Resource{{"process.pid", std::to_string(process.pid)}, {"service.name", process.name}};
+    const bool is_command = process.name == "ls" || process.name == "cat";
+    return ProcessResource{{{"process.executable.name", is_command ? process.name : ""},
+                            {"process.pid", std::to_string(process.pid)},
+                            {"service.name", process.name}},
+                           is_command};
   }
 
   void add_process(uint32_t index, const std::string& name, uint64_t start_ns = 0) {
@@ -97,7 +101,9 @@ class WindowBuilderTest : public ::testing::Test {
                     : std::string(batch.dictionary.string(label.text));
     }
     std::string text;
-    for (const auto& [name, value] : values) text += (text.empty() ? "" : " ") + value;
+    for (const auto& [name, value] : values) {
+      if (!value.empty()) text += (text.empty() ? "" : " ") + value;
+    }
     return text;
   }
   static std::vector<std::string> resources_of(const ProfileBatch& batch) {
@@ -152,6 +158,19 @@ TEST_F(WindowBuilderTest, ProcessesThatComeAndGoWithinAWindowAreOneForEachProgra
   const ProfileBatch batch = cut();
   EXPECT_THAT(resources_of(batch), UnorderedElementsAre("cc1", "103 cc1", "104 cc1"));
   EXPECT_EQ(total_samples(batch), 10);
+}
+
+TEST_F(WindowBuilderTest, ShortCommandsAreOneServiceWithTheirProgramsApart) {
+  add_process(1, "ls", 2'000);
+  add_process(2, "cat", 2'000);
+  add_process(3, "ls", 3'000);
+  add_process(4, "cat", 500);  // longer than the window
+  for (uint32_t process = 1; process <= 4; ++process) add(process, {1}, 1);
+  samples_.ended = {1, 2, 3, 4};
+  const ProfileBatch batch = cut();
+  EXPECT_THAT(resources_of(batch), UnorderedElementsAre("ls short-lived commands",
+                                                        "cat short-lived commands", "cat 104 cat"));
+  EXPECT_EQ(total_samples(batch), 4);
 }
 
 TEST_F(WindowBuilderTest, OtherProcessesAreCountedButNotShown) {

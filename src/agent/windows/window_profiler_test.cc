@@ -41,9 +41,9 @@ TEST_F(WindowProfilerTest, EverySampleIsInExactlyOneWindow) {
   options.sampling.whole_host = true;
   options.duration_ns = 400'000'000;
   options.first_duration_ns = 200'000'000;
-  options.resource_of = [this](const SampledProcess& process) -> std::optional<Resource> {
+  options.resource_of = [this](const SampledProcess& process) -> std::optional<ProcessResource> {
     if (process.pid != static_cast<uint32_t>(pid_)) return std::nullopt;
-    return Resource{{"service.name", "victim"}};
+    return ProcessResource{{{"service.name", "victim"}}};
   };
   std::atomic<int> windows{0};
   int64_t samples = 0;

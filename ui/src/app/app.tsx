@@ -12,7 +12,7 @@ import { ToastHost } from '../parts/toast';
 import { labelValue } from '../state/selector';
 import type { View } from '../state/state';
 import { go, linkTo, state } from '../state/store';
-import { visibleText } from '../text/safe';
+import { labelText } from '../text/names';
 import { dragging, opening } from '../views/files/drop';
 import { OpeningProgress } from '../views/files/opening';
 import { useCommands } from './commands';
@@ -193,7 +193,7 @@ export function App() {
   useCommands(shellCommands(inMenu));
   const service = labelValue(source.query, 'service_name');
   useEffect(() => {
-    const what = view !== 'services' && service ? `${visibleText(service)} · ` : '';
+    const what = view !== 'services' && service ? `${labelText(service)} · ` : '';
     document.title = `${what}${viewTitles[view]} · Vesta`;
   }, [view, service]);
   // What had the focus may be gone with the view before: the keyboard goes on in the new one.

@@ -5,6 +5,7 @@ import { useAnswer } from '../api/answer';
 import { askJson } from '../api/client';
 import { formatSelector, type Matcher, type Operator, parseSelector } from '../state/selector';
 import type { Source } from '../state/state';
+import { labelText } from '../text/names';
 import { visibleText } from '../text/safe';
 import { suggestAt } from './selector_lists';
 import type { Suggestion } from './selector_suggest';
@@ -166,7 +167,7 @@ export function SelectorBar({ source, onChange, label }: Props) {
                   choose(suggestion);
                 }}
               >
-                <span class="mono">{visibleText(suggestion.label)}</span>
+                <span class="mono">{labelText(suggestion.label)}</span>
                 {suggestion.detail && <span class="muted">{suggestion.detail}</span>}
               </div>
             ))}
@@ -192,7 +193,7 @@ export function SelectorBar({ source, onChange, label }: Props) {
       {parsed.matchers.length > 0 && (
         <ul class="selector-chips" aria-label={`${label}: labels`}>
           {parsed.matchers.map((matcher, index) => {
-            const name = `${visibleText(matcher.name)} ${words[matcher.operator]} ${visibleText(matcher.value)}`;
+            const name = `${visibleText(matcher.name)} ${words[matcher.operator]} ${labelText(matcher.value)}`;
             return (
               <li key={index} class="selector-chip">
                 <span class="muted">{visibleText(matcher.name)}</span>
@@ -211,8 +212,8 @@ export function SelectorBar({ source, onChange, label }: Props) {
                 >
                   {matcher.operator}
                 </button>
-                <span class="selector-value" title={visibleText(matcher.value)}>
-                  {visibleText(matcher.value)}
+                <span class="selector-value" title={labelText(matcher.value)}>
+                  {labelText(matcher.value)}
                 </span>
                 <button
                   type="button"

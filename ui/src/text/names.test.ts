@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { packageOf, shortName } from './names';
+import { labelText, packageOf, plainService, shortName } from './names';
 
 const table: [name: string, short: string, kind?: number][] = [
   ['main', 'main'],
@@ -73,5 +73,15 @@ describe('packages', () => {
     expect(packageOf('java/util/List.get', 5)).toBe('java.util');
     expect(packageOf('tokio::runtime::task::h0123456789abcdef')).toBe('tokio');
     expect(packageOf('main', 1)).toBe('(none)');
+  });
+});
+
+describe('names of services', () => {
+  it('are shown without what says that they were guessed', () => {
+    expect(plainService('unknown_service:java')).toBe('java');
+    expect(labelText('unknown_service:ca\u200brt')).toBe('ca‹ZWSP›rt');
+    expect(plainService('unknown_service')).toBe('unknown_service');
+    expect(plainService('unknown_service:')).toBe('unknown_service:');
+    expect(plainService('cpu{service_name="unknown_service:java"}')).toBe('cpu{service_name="unknown_service:java"}');
   });
 });

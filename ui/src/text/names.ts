@@ -1,5 +1,7 @@
 // Function names made short enough to read in a bar: C++ without return type, template arguments, parameters and ABI
 // tags, Rust without hashes, Go and Java without the path of the package. The full name stays where there is room.
+import { visibleText } from './safe';
+
 export type NameKind = number; // as in docs/formats/flame-columns.md
 
 export const kindNames = [
@@ -160,4 +162,17 @@ export function packageOf(name: string, kind: NameKind = 0): string {
 
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1) || path;
+}
+
+// What OpenTelemetry's libraries put before a name that was not set but guessed: unknown_service:java.
+const guessed = /^unknown_service:(?=.)/;
+
+// A service's name as people know it. Labels and selectors keep the stored value.
+export function plainService(name: string): string {
+  return name.replace(guessed, '');
+}
+
+// A label's value to be read. Only services have values that look like that.
+export function labelText(value: string): string {
+  return visibleText(plainService(value));
 }

@@ -5,6 +5,7 @@ import { labelValue } from '../../state/selector';
 import type { Source } from '../../state/state';
 import { resolveRange } from '../../state/time';
 import { formatAgo } from '../../text/format';
+import { labelText } from '../../text/names';
 import { visibleText } from '../../text/safe';
 import { presetBaseline, presetOf, presets, type Series, versionBaseline, versionsIn, withoutVersion } from './presets';
 
@@ -93,7 +94,7 @@ export function PresetBar({ source, baseline, at, files, onChoose }: Props) {
           <option value="">Another {versions.label} …</option>
           {others.map(({ value, last }) => (
             <option key={value} value={value}>
-              {visibleText(value)} · {formatAgo(last, at)}
+              {labelText(value)} · {formatAgo(last, at)}
             </option>
           ))}
         </select>

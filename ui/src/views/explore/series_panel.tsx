@@ -14,6 +14,7 @@ import { withMatcher } from '../../state/selector';
 import { go, goSource, state } from '../../state/store';
 import { absolute, resolveRange } from '../../state/time';
 import { formatCount, formatRate, formatTime, formatValue } from '../../text/format';
+import { labelText } from '../../text/names';
 import { visibleText } from '../../text/safe';
 import type { Chart, ChartEvents } from './chart_engine';
 import { seriesColor } from './series_colors';
@@ -212,7 +213,7 @@ function Legend({ data, label, format, cursor, choose }: LegendProps) {
       {data.series.map((series, index) => {
         const name = series.rest
           ? `rest (${formatCount(data.restCount)})`
-          : visibleText(series.value) || `(no ${visibleText(label)})`;
+          : labelText(series.value) || `(no ${visibleText(label)})`;
         const value = cursor === null ? series.average : series.values[cursor];
         const swatch = { background: seriesColor(index, series.rest, dark) };
         return (
@@ -256,7 +257,7 @@ function Summary({ data, label, format }: { data: ChartData; label: string; form
   const largest = data.series.toSorted((a, b) => b.average - a.average)[0];
   if (!largest) return null;
   const name = (series: (typeof data.series)[number]) =>
-    series.rest ? 'the rest' : label ? visibleText(series.value) || `no ${label}` : 'all';
+    series.rest ? 'the rest' : label ? labelText(series.value) || `no ${label}` : 'all';
   const shown = data.series.length + (data.restCount > 0 ? data.restCount - 1 : 0);
   return (
     <details class="explore-summary" onToggle={(event) => setOpen(event.currentTarget.open)}>

@@ -1,5 +1,6 @@
 // Says of services without data that their counters came once: what is stored is the difference to the next reading.
 import { formatAgo, formatCount } from '../../text/format';
+import { labelText } from '../../text/names';
 import { visibleText } from '../../text/safe';
 import type { Baseline } from './rows';
 
@@ -12,7 +13,7 @@ export function Baselines({ baselines }: { baselines: Baseline[] }) {
     <section class="services-baselines" aria-label="Baselines">
       {baselines.slice(0, shown).map((one) => (
         <p key={`${one.service_name} ${one.profile}`}>
-          <strong>{visibleText(one.service_name) || '(no name)'}</strong>: {formatCount(one.count)} first{' '}
+          <strong>{labelText(one.service_name) || '(no name)'}</strong>: {formatCount(one.count)} first{' '}
           {visibleText(one.profile)} {one.count === 1 ? 'reading' : 'readings'} kept as a baseline, not stored; the next
           one is stored as a difference <span class="muted">({formatAgo(one.last_ns / 1e6, now)})</span>
         </p>

@@ -1,4 +1,6 @@
 // The list of services without the page: what is shown, in which order, and what it adds up to.
+import { plainService } from '../../text/names';
+
 export interface ServiceRow {
   service_name: string;
   profile_type: string;
@@ -70,7 +72,7 @@ const number = (a: number, b: number) => (a === b ? 0 : a < b ? -1 : 1);
 const typeRank = (row: ServiceRow) => (row.name === 'cpu' ? '' : row.name);
 
 const compare: Record<Column, (a: ServiceRow, b: ServiceRow) => number> = {
-  name: (a, b) => text(a.service_name, b.service_name),
+  name: (a, b) => text(plainService(a.service_name), plainService(b.service_name)),
   type: (a, b) => text(typeRank(a), typeRank(b)),
   rate: (a, b) => -text(typeRank(a), typeRank(b)) || number(a.rate, b.rate),
   change: (a, b) => number(changeOf(a), changeOf(b)),

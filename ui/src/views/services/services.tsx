@@ -13,6 +13,7 @@ import { formatSelector } from '../../state/selector';
 import type { State } from '../../state/state';
 import { amend, go, linkTo, state } from '../../state/store';
 import { formatAgo, formatCount, formatRate, formatRelative, formatTime, formatValue } from '../../text/format';
+import { labelText } from '../../text/names';
 import { visibleText } from '../../text/safe';
 import { Baselines } from './baselines';
 import {
@@ -284,8 +285,8 @@ function serviceLine(row: ServiceRow, index: number, active: boolean, now: numbe
       }}
     >
       <Cell>
-        <a href={linkTo(targetOf(row))} tabIndex={-1} title={visibleText(row.service_name)}>
-          {visibleText(row.service_name) || '(no name)'}
+        <a href={linkTo(targetOf(row))} tabIndex={-1} title={labelText(row.service_name)}>
+          {labelText(row.service_name) || '(no name)'}
         </a>
       </Cell>
       <Cell title={visibleText(row.profile_type)}>

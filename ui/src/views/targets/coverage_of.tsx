@@ -7,6 +7,7 @@ import { ErrorNotice } from '../../parts/notice';
 import { labelValue, parseSelector, withMatcher, withType } from '../../state/selector';
 import { go, state } from '../../state/store';
 import { formatCount, formatShare } from '../../text/format';
+import { labelText } from '../../text/names';
 import { visibleText } from '../../text/safe';
 import { markAdvice, namesAdvice, reasonWords } from './advice';
 import { Meter } from './meter';
@@ -40,7 +41,7 @@ function ServiceChoice() {
         <option value="">choose one …</option>
         {all.map((name) => (
           <option key={name} value={name}>
-            {visibleText(name)}
+            {labelText(name)}
           </option>
         ))}
       </select>

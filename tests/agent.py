@@ -2,6 +2,7 @@
 
 import os
 import re
+import urllib.error
 import urllib.request
 
 import support
@@ -30,6 +31,14 @@ class Agent(Daemon):
 
     def ready_url(self):
         return f"http://127.0.0.1:{self.metrics_port}/healthz"
+
+    def health(self):
+        """(status, text) of /healthz."""
+        try:
+            with urllib.request.urlopen(self.ready_url(), timeout=10) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
 
     def metrics(self):
         """{name or name{labels}: value} of what it tells about itself."""

@@ -60,6 +60,36 @@ agent:
                 self.assertEqual(sender.stop(), 0)
                 self.assertEqual(stored(server), sender.taken(), sender.log())
 
+    def test_outage_is_said_once_and_its_end_too(self):
+        away, back = "the server cannot be reached", "the server is reachable again"
+        data = self.folder / "outage-data"
+        with running(self.shares), Server(data=data) as server:
+            with agent.Agent("--config", self.config("outage", server)) as sender:
+                wait_until(lambda: stored(server) > 0, "profiles arrive")
+                self.assertEqual(sender.health(), (200, "ok\n"))
+                self.assertNotIn(away, sender.log())
+                warnings = sender.metric("vesta_agent_warnings")
+                server.kill()
+                wait_until(lambda: away in sender.log(), "the outage is in the log")
+                line = next(line for line in sender.log().splitlines() if away in line)
+                for part in ("queue.max_bytes=256MB", "queue.max_age=", "exporter=server", server.grpc):
+                    self.assertIn(part, line)
+                status, text = sender.health()
+                self.assertEqual(status, 200, "a restart of the agent would not help")
+                self.assertIn("warning: server: ", text)
+                self.assertEqual(sender.metric("vesta_agent_warnings"), warnings + 1)
+                failures = sender.metric("vesta_agent_exporter_failures_total")
+                wait_until(lambda: sender.metric("vesta_agent_exporter_failures_total") >= failures + 2, "it is tried again")
+                self.assertEqual(sender.log().count(away), 1)
+                server.start()
+                wait_until(lambda: back in sender.log(), "its end is in the log")
+                line = next(line for line in sender.log().splitlines() if back in line)
+                self.assertRegex(line, r"sent=[1-9]\d* expired=0")
+                self.assertEqual(sender.health(), (200, "ok\n"))
+                self.assertEqual(sender.metric("vesta_agent_warnings"), warnings)
+                self.assertEqual(sender.stop(), 0)
+                self.assertEqual((sender.log().count(away), sender.log().count(back)), (1, 1), sender.log())
+
     def test_agent_is_killed(self):
         with running(self.shares), Server() as server:
             state = self.folder / "killed-agent"

@@ -85,6 +85,7 @@ struct AgentApp::Running {
   void note_progress();
   std::vector<std::string> problems() const;
   std::vector<std::string> warnings() const;
+  std::vector<std::string> outages() const;
   void warn();
   AgentStatus status() const;
   Status check_reload(const AgentConfig& next) const;
@@ -233,6 +234,7 @@ Status AgentApp::Running::start_page() {
   StatusPageContent content;
   content.metrics = [this] { return agent_metrics_text(status()); };
   content.problems = [this] { return problems(); };
+  content.warnings = [this] { return outages(); };
   VESTA_ASSIGN(page, StatusPage::start(options, std::move(content)));
   return {};
 }
@@ -318,6 +320,8 @@ void AgentApp::Running::take_care(const std::stop_token& stop) {
     govern();
     watch_memory();
     note_progress();
+    exporters->watch();
+    jfr_exporters->watch();
     warn();
     watchdog.tick();
     std::unique_lock guard(wake_mutex);
@@ -348,6 +352,12 @@ std::vector<std::string> AgentApp::Running::warnings() const {
   }
   if (const KubernetesStats stats = kubernetes->stats(); stats.is_enabled)
     add("pods are not known", stats.last_error);
+  return out;
+}
+
+std::vector<std::string> AgentApp::Running::outages() const {
+  std::vector<std::string> out = exporters->outages();
+  for (std::string& outage : jfr_exporters->outages()) out.push_back(std::move(outage));
   return out;
 }
 
@@ -405,6 +415,7 @@ AgentStatus AgentApp::Running::status() const {
   if (const KubernetesStats stats = kubernetes->stats(); stats.is_enabled) out.kubernetes = stats;
   out.problems = problems();
   out.warnings = warnings();
+  for (std::string& outage : outages()) out.warnings.push_back(std::move(outage));
   return out;
 }
 

@@ -1,11 +1,19 @@
 #include "agent/app/exporters.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "base/units.h"
 
 namespace vesta::agent {
 namespace {
 
 constexpr int64_t kComplainNs = 60'000'000'000;
+
+const std::string& destination(const ExporterConfig& config) {
+  return config.endpoint.empty() ? config.directory : config.endpoint;
+}
 
 }  // namespace
 
@@ -112,6 +120,65 @@ std::vector<std::pair<std::string, ExporterStats>> Exporters::stats() const {
   std::vector<std::pair<std::string, ExporterStats>> out;
   for (const Entry& entry : entries_)
     out.emplace_back(entry.exporter->name(), entry.exporter->stats());
+  return out;
+}
+
+void Exporters::watch() {
+  const std::lock_guard lock(mutex_);
+  for (Entry& entry : entries_) {
+    const ExporterStats stats = entry.exporter->stats();
+    const OutageEvent event = entry.outage.update(stats, unix_now_ns());
+    if (entry.outage.is_away() && !stats.last_error.empty()) entry.last_error = stats.last_error;
+    say(entry, event, stats);
+  }
+}
+
+void Exporters::say(const Entry& entry, const OutageEvent& event, const ExporterStats& stats) {
+  const auto bytes = [](uint64_t count) {
+    return format_value(static_cast<int64_t>(count), "bytes");
+  };
+  const auto time = [](int64_t ns) { return format_value(ns, "nanoseconds"); };
+  const std::string& name = entry.exporter->name();
+  const ExporterConfig& config = entry.config;
+  switch (event.kind) {
+    case OutageEvent::Kind::kNone:
+      return;
+    case OutageEvent::Kind::kBegan:
+      log_.warn("the server cannot be reached: profiles wait on disk until it is back",
+                {{"exporter", name},
+                 {"endpoint", destination(config)},
+                 {"why", stats.last_error},
+                 {"queue.max_bytes", bytes(config.queue_bytes)},
+                 {"queue.max_age", time(config.queue_age_ns)}});
+      return;
+    case OutageEvent::Kind::kDropping:
+      log_.warn("the queue cannot hold all profiles until the server is back: the oldest are lost",
+                {{"exporter", name},
+                 {"queued", std::to_string(stats.queued)},
+                 {"queued_bytes", bytes(stats.queued_bytes)},
+                 {"expired", std::to_string(stats.expired)}});
+      return;
+    case OutageEvent::Kind::kEnded:
+      log_.info("the server is reachable again: profiles that waited were sent",
+                {{"exporter", name},
+                 {"endpoint", destination(config)},
+                 {"away", time(event.duration_ns)},
+                 {"sent", std::to_string(event.sent)},
+                 {"expired", std::to_string(event.expired)},
+                 {"rejected", std::to_string(event.rejected)}});
+      return;
+  }
+}
+
+std::vector<std::string> Exporters::outages() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> out;
+  for (const Entry& entry : entries_) {
+    if (!entry.outage.is_away()) continue;
+    out.push_back(fmt::format("{}: {} cannot be reached since {}: {}; profiles wait on disk",
+                              entry.exporter->name(), destination(entry.config),
+                              utc_text(entry.outage.since_ns()), entry.last_error));
+  }
   return out;
 }
 

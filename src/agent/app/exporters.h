@@ -11,6 +11,7 @@
 #include "agent/config/agent_config.h"
 #include "agent/export/exporter.h"
 #include "agent/export/make_exporter.h"
+#include "agent/export/outage.h"
 #include "base/log.h"
 
 namespace vesta::agent {
@@ -37,14 +38,23 @@ class Exporters {
   std::vector<std::pair<std::string, ExporterStats>> stats() const;
   bool empty() const;
 
+  // To be called now and then: logs once when the other side of an exporter is away, and when it is
+  // back.
+  void watch();
+  // A line for each exporter whose other side is away.
+  std::vector<std::string> outages() const;
+
  private:
   struct Entry {
     ExporterConfig config;
     bool is_configured = true;
     std::shared_ptr<Exporter> exporter;
     int64_t complained_ns = 0;
+    OutageWatch outage;
+    std::string last_error;  // of the outage
   };
   void complain(Entry& entry, const Error& error);
+  void say(const Entry& entry, const OutageEvent& event, const ExporterStats& stats);
 
   ExportEnvironment environment_;
   Log& log_;

@@ -17,11 +17,12 @@ struct ExporterStats {
   uint64_t taken = 0;  // profiles: one for each process and window
   uint64_t sent = 0;
   uint64_t queued = 0;
-  uint64_t queued_bytes = 0;  // on disk
-  uint64_t rejected = 0;      // the other side does not want them, whatever is tried
-  uint64_t expired = 0;       // too old, or the queue was full: the oldest go
-  uint64_t attempts = 0;      // requests
-  uint64_t failures = 0;      // requests that will be tried again
+  uint64_t queued_bytes = 0;       // on disk
+  uint64_t rejected = 0;           // the other side does not want them, whatever is tried
+  uint64_t expired = 0;            // too old, or the queue was full: the oldest go
+  uint64_t attempts = 0;           // requests
+  uint64_t failures = 0;           // requests that will be tried again
+  uint32_t failures_in_a_row = 0;  // 0 while the other side answers
   std::map<std::string, uint64_t> lost_by_reason;  // of rejected and expired
   std::string last_error;                          // empty after a success
 };

@@ -89,6 +89,7 @@ ExporterStats QueuedExporter::stats() const {
   out.rejected = uploads.rejected;
   out.attempts = uploads.attempts;
   out.failures = uploads.failures;
+  out.failures_in_a_row = uploads.failures_in_a_row;
   out.last_error = uploads.last_error;
   out.lost_by_reason = uploads.rejected_by_reason;
   out.queued = queue.profiles;

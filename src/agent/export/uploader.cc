@@ -71,6 +71,7 @@ bool Uploader::upload_payload(const QueuedBatch& batch, uint32_t first, const Pa
   {
     const std::lock_guard guard(lock_);
     stats_.last_error = outcome.reason;
+    stats_.failures_in_a_row = 0;
     if (counts) stats_.sent += count - lost;
   }
   if (counts) count_rejected(lost, outcome.reason);
@@ -99,6 +100,7 @@ void Uploader::back_off(const SendOutcome& outcome) {
   next_ns_ = now + wait;
   const std::lock_guard guard(lock_);
   ++stats_.failures;
+  stats_.failures_in_a_row = failures_in_a_row_;
   stats_.last_error = outcome.reason;
 }
 

@@ -28,6 +28,7 @@ struct UploaderStats {
   uint64_t rejected = 0;
   uint64_t attempts = 0;
   uint64_t failures = 0;
+  uint32_t failures_in_a_row = 0;
   std::map<std::string, uint64_t> rejected_by_reason;
   std::string last_error;
 };

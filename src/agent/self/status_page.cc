@@ -92,9 +92,12 @@ std::string StatusPage::answer(std::string_view head) const {
   }
   if (request->path == "/healthz") {
     const std::vector<std::string> problems = content_.problems();
-    if (problems.empty()) return response(200, "OK", kPlain, "ok\n", head_only);
-    std::string text;
+    std::string text = problems.empty() ? "ok\n" : "";
     for (const std::string& problem : problems) text += problem + "\n";
+    if (content_.warnings) {
+      for (const std::string& warning : content_.warnings()) text += "warning: " + warning + "\n";
+    }
+    if (problems.empty()) return response(200, "OK", kPlain, text, head_only);
     return response(503, "Service Unavailable", kPlain, text, head_only);
   }
   return response(404, "Not Found", kPlain, "there are /metrics and /healthz\n", head_only);

@@ -27,6 +27,8 @@ struct StatusPageOptions {
 struct StatusPageContent {
   std::function<std::string()> metrics;
   std::function<std::vector<std::string>()> problems;  // none = healthy
+  // What is wrong elsewhere, which a restart of the agent would not change. May be empty.
+  std::function<std::vector<std::string>()> warnings = {};
 };
 
 // The first line of an HTTP/1.x request.

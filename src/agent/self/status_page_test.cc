@@ -27,6 +27,10 @@ class StatusPageTest : public ::testing::Test {
                                             [this] {
                                               const std::lock_guard lock(mutex_);
                                               return problems_;
+                                            },
+                                            [this] {
+                                              const std::lock_guard lock(mutex_);
+                                              return warnings_;
                                             }});
     ASSERT_TRUE(page.ok()) << page.error().message;
     page_ = std::move(*page);
@@ -59,8 +63,18 @@ class StatusPageTest : public ::testing::Test {
 
   std::mutex mutex_;
   std::vector<std::string> problems_;
+  std::vector<std::string> warnings_;
   std::unique_ptr<StatusPage> page_;
 };
+
+// A server that is away is not cured by a restart of the agent, which a status of 503 may lead to.
+TEST_F(StatusPageTest, WhatIsWrongElsewhereIsSaidWithoutBeingIll) {
+  warnings_ = {"the server is away"};
+  start();
+  EXPECT_THAT(ask("GET /healthz HTTP/1.1\r\n\r\n"),
+              ::testing::AllOf(StartsWith("HTTP/1.1 200"),
+                               HasSubstr("\r\n\r\nok\nwarning: the server is away\n")));
+}
 
 TEST_F(StatusPageTest, ShowsMetricsAndHealth) {
   start();

@@ -14,7 +14,9 @@
 #include "agent/app/exporters.h"
 #include "agent/jfr/jfr_folder.h"
 #include "agent/kernel/bpf_stats.h"
+#include "agent/kernel/online_cpus.h"
 #include "agent/metadata/process_metadata.h"
+#include "agent/self/cgroup_memory.h"
 #include "agent/self/foreign_folder.h"
 #include "agent/self/governor.h"
 #include "agent/self/instance_lock.h"
@@ -39,6 +41,10 @@ std::string own_host_name() {
   return name.data();
 }
 
+std::string bytes_text(uint64_t bytes) {
+  return format_value(static_cast<int64_t>(bytes), "bytes");
+}
+
 ProcessMetadataOptions metadata_options(const AgentConfig& config) {
   ProcessMetadataOptions options;
   options.service_names = config.service_names;
@@ -51,6 +57,16 @@ ProcessMetadataOptions metadata_options(const AgentConfig& config) {
     };
   }
   return options;
+}
+
+// What the cgroup allows, of which a part is the kernel's side; refused when that is too little.
+Status fit_into_cgroup(const std::optional<CgroupMemory>& cgroup, AgentLimits& limits) {
+  if (!cgroup) return {};
+  const auto cpus = online_cpus();
+  VESTA_TRY(
+      check_cgroup_limit(cgroup->limit_bytes(), static_cast<uint32_t>(cpus ? cpus->size() : 1)));
+  limits.memory_bytes = std::min(limits.memory_bytes, memory_within(cgroup->limit_bytes()));
+  return {};
 }
 
 Result<WindowFilters> window_filters(const FilterConfig& config) {
@@ -100,6 +116,7 @@ struct AgentApp::Running {
   Watchdog watchdog;
   std::string state;
   std::optional<InstanceLock> lock;
+  std::optional<CgroupMemory> cgroup_memory;
   UniqueFd bpf_stats;
   std::unique_ptr<Kubernetes> kubernetes;
   std::mutex metadata_mutex;
@@ -125,6 +142,15 @@ struct AgentApp::Running {
 };
 
 Status AgentApp::Running::start() {
+  // With a server in the process, the memory is not all ours.
+  if (parts.is_alone) cgroup_memory = CgroupMemory::find();
+  const uint64_t wanted_bytes = config.limits.memory_bytes;
+  VESTA_TRY(fit_into_cgroup(cgroup_memory, config.limits));
+  if (config.limits.memory_bytes < wanted_bytes) {
+    log.info("the memory limit is lower than agent.limits.memory, to fit into the agent's cgroup",
+             {{"limit", bytes_text(config.limits.memory_bytes)},
+              {"cgroup", bytes_text(cgroup_memory->limit_bytes())}});
+  }
   state = config.state.empty() ? parts.state : config.state;
   std::error_code problem;
   std::filesystem::create_directories(state, problem);
@@ -295,12 +321,14 @@ void AgentApp::Running::watch_memory() {
     limit = config.limits.memory_bytes;
   }
   const uint64_t used = resident_bytes();
-  const bool is_over = used > limit;
+  // The kernel's side counts too there, and pages of files that others have read do not.
+  const bool is_cgroup_full =
+      cgroup_memory && cgroup_memory->unreclaimable_bytes() > cgroup_memory->limit_bytes() / 10 * 8;
+  const bool is_over = used > limit || is_cgroup_full;
   if (is_over) profiler->shed();
   if (is_over && !is_over_memory) {
     log.warn("letting go of symbol tables, to stay within the memory limit",
-             {{"used", format_value(static_cast<int64_t>(used), "bytes")},
-              {"agent.limits.memory", format_value(static_cast<int64_t>(limit), "bytes")}});
+             {{"used", bytes_text(used)}, {"limit", bytes_text(limit)}});
   }
   is_over_memory = is_over;
 }
@@ -440,6 +468,7 @@ Status AgentApp::Running::check_reload(const AgentConfig& next) const {
 Status AgentApp::Running::reload(AgentConfig next) {
   notifier.reloading();
   VESTA_TRY(check_reload(next));
+  VESTA_TRY(fit_into_cgroup(cgroup_memory, next.limits));
   VESTA_ASSIGN(WindowFilters filters, window_filters(next.profiling.filters));
   VESTA_TRY(exporters->configure(next.exporters, next.profiling.upload_interval_ns));
   {

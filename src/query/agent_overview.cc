@@ -33,8 +33,9 @@ std::string_view agent_of(const Labels& labels) {
 
 struct Host {
   std::set<std::string> services;
-  std::set<std::string> types;  // ids
-  std::string agent;
+  std::set<std::string> types;           // ids
+  std::map<std::string, size_t> agents;  // series that name each
+  size_t series = 0;
   uint64_t profiles = 0;
   int64_t last_ns = INT64_MIN;
 };
@@ -50,9 +51,19 @@ Result<Hosts> hosts_of(Engine& engine, std::string_view tenant, TimeRange range)
     host.services.emplace(label_value(info.labels, kServiceLabel));
     host.types.emplace(label_value(info.labels, kTypeLabel));
     host.last_ns = std::max(host.last_ns, info.last_ns);
-    if (host.agent.empty()) host.agent = agent_of(info.labels);
+    ++host.series;
+    if (const std::string_view agent = agent_of(info.labels); !agent.empty())
+      ++host.agents[std::string(agent)];
   }
   return hosts;
+}
+
+// Some senders pass on what the processes that they look at say of their own libraries: what a few
+// series say is not what sends all of them.
+std::string agent_of(const Host& host) {
+  for (const auto& [agent, series] : host.agents)
+    if (series * 2 >= host.series) return agent;
+  return {};
 }
 
 // All but the `most` that sent something last go.
@@ -177,7 +188,7 @@ Result<AgentOverview> agent_overview(Engine& engine, std::string_view tenant, Ti
   for (auto& [name, host] : hosts) {
     AgentRow& row = out.agents.emplace_back();
     row.host = name;
-    row.agent = std::move(host.agent);
+    row.agent = agent_of(host);
     row.services = host.services.size();
     for (const ProfileType& type : types)
       if (host.types.contains(type.id())) row.types.push_back(selector_word(types, type));

@@ -80,6 +80,15 @@ TEST_F(AgentOverviewTest, KnowsHostsByWhateverLabelNamesThem) {
   EXPECT_FALSE(b.coverage.has_value());
 }
 
+TEST_F(AgentOverviewTest, WhatFewProcessesSayIsNotTheAgent) {
+  write({{{"service_name", "web"}, {"host.name", "a"}, {"telemetry.sdk.name", "libdatadog"}}});
+  write({{{"service_name", "api"}, {"host.name", "a"}}});
+  write({{{"service_name", "db"}, {"host.name", "a"}}});
+  const AgentOverview found = ask();
+  ASSERT_EQ(found.agents.size(), 1U);
+  EXPECT_EQ(found.agents[0].agent, "");
+}
+
 TEST_F(AgentOverviewTest, MeasuresEachHostByItself) {
   write({{{"host.name", "good.*"}}});
   write({{{"host.name", "goodxx"}}, kStart, "[truncated];main"});

@@ -24,6 +24,11 @@ bool is_private_attribute(std::string_view name) {
          name == "process.command_args" || name.starts_with(attribute::kEnvironmentPrefix);
 }
 
+bool describes_sender(std::string_view name) {
+  return name.starts_with("telemetry.") || name.starts_with("telemetry_") || name == "agent" ||
+         name == "agent.name" || name == "pyroscope_spy";
+}
+
 Attributes parse_resource_attributes(std::string_view text) {
   Attributes out;
   while (!text.empty()) {
@@ -36,7 +41,7 @@ Attributes parse_resource_attributes(std::string_view text) {
     const auto name = percent_decode(trimmed(pair.substr(0, equals)), false);
     const auto value = percent_decode(trimmed(pair.substr(equals + 1)), false);
     if (!name || !value || name->empty()) return {};
-    if (out.size() < kMaxOwnAttributes && !is_private_attribute(*name))
+    if (out.size() < kMaxOwnAttributes && !is_private_attribute(*name) && !describes_sender(*name))
       set_attribute(out, *name, *value);
   }
   return out;

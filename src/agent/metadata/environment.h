@@ -26,4 +26,8 @@ inline constexpr size_t kMaxOwnAttributes = 64;
 // Never exported, whoever says it: command lines and environments hold secrets.
 bool is_private_attribute(std::string_view name);
 
+// What tells who made and sent the profile: that is this agent, whichever library a process also
+// uses to send data of its own.
+bool describes_sender(std::string_view name);
+
 }  // namespace vesta::agent

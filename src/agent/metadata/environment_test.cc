@@ -7,6 +7,12 @@ namespace {
 
 using namespace std::string_literals;  // NOLINT(google-build-using-namespace): texts with zeros
 
+TEST(Environment, AProcessDoesNotSayWhoSendsItsProfiles) {
+  const Attributes got = parse_resource_attributes(
+      "telemetry.sdk.name=libdatadog,telemetry.distro.name=x,agent.name=y,pyroscope_spy=z,a=1");
+  EXPECT_EQ(got, (Attributes{{"a", "1"}}));
+}
+
 TEST(Environment, OnlyWhatWasMeantToBeExportedIsKept) {
   const Attributes got = parse_environment(
       "SECRET=hunter2\0OTEL_SERVICE_NAME=shop\0POD_NAME=p\0OTEL_EXPORTER_OTLP_HEADERS=k=v\0"s, {});

@@ -143,7 +143,7 @@ Result<Attributes> decode_process_context(std::string_view message) {
         return false;
       } else if (const std::string_view key = dictionary.string(attribute.key);
                  out.size() < kMaxOwnAttributes && !is_private_attribute(key) &&
-                 attribute.value.kind != otlp::ValueKind::kNone) {
+                 !describes_sender(key) && attribute.value.kind != otlp::ValueKind::kNone) {
         set_attribute(out, key, text);
       }
     }

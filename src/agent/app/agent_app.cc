@@ -41,6 +41,10 @@ std::string own_host_name() {
   return name.data();
 }
 
+std::string percent_of_core(double share) {
+  return fmt::format("{:.2f}% of a core", share * 100);
+}
+
 std::string bytes_text(uint64_t bytes) {
   return format_value(static_cast<int64_t>(bytes), "bytes");
 }
@@ -56,6 +60,19 @@ ProcessMetadataOptions metadata_options(const AgentConfig& config) {
       return relabel(rules, attributes);
     };
   }
+  return options;
+}
+
+double cpu_budget_here(const AgentLimits& limits) {
+  const auto cpus = online_cpus();
+  return cpu_budget(limits, static_cast<uint32_t>(cpus ? cpus->size() : 1));
+}
+
+GovernorOptions governor_options(const AgentConfig& config) {
+  GovernorOptions options;
+  options.cpu_share = cpu_budget_here(config.limits);
+  options.max_rate = config.profiling.sample_rate;
+  options.min_rate = std::min(config.limits.min_rate, config.profiling.sample_rate);
   return options;
 }
 
@@ -96,6 +113,7 @@ struct AgentApp::Running {
   Resource host() const { return {{"host.name", host_name}}; }
   void take_care(const std::stop_token& stop);
   void govern();
+  void note_fixed_cost();
   void watch_memory();
   CpuUsage usage() const;
   void note_progress();
@@ -230,11 +248,7 @@ Status AgentApp::Running::start_profiler() {
   collecting = &watchdog.add("collecting");
   naming = &watchdog.add("naming");
   VESTA_ASSIGN(profiler, WindowProfiler::start(std::move(options)));
-  GovernorOptions governing;
-  governing.cpu_share = config.limits.cpu_share;
-  governing.max_rate = profiling.sample_rate;
-  governing.min_rate = std::min(config.limits.min_rate, profiling.sample_rate);
-  governor = std::make_unique<Governor>(governing);
+  governor = std::make_unique<Governor>(governor_options(config));
   return {};
 }
 
@@ -293,6 +307,7 @@ CpuUsage AgentApp::Running::usage() const {
     const Sampling::Cost cost = profiler->sampling().cost();
     usage.own_ns = cost.own_ns;
     usage.bpf_ns = cost.bpf_ns;
+    usage.samples = profiler->sampling().counters().samples;
   }
   if (parts.is_alone) usage.own_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
   return usage;
@@ -304,12 +319,33 @@ void AgentApp::Running::govern() {
   const std::lock_guard guard(mutex);
   const uint32_t before = governor->rate();
   const uint32_t rate = governor->update(used);
-  is_over_cpu = governor->is_holding();
+  note_fixed_cost();
   if (rate == before) return;
   profiler->set_frequency(rate);
   log.info(rate < before ? "sampling less often, to stay within the CPU budget"
                          : "sampling more often again",
-           {{"rate", fmt::format("{} Hz", rate)}, {"was", fmt::format("{} Hz", before)}});
+           {{"rate", fmt::format("{} Hz", rate)},
+            {"was", fmt::format("{} Hz", before)},
+            {"samples", percent_of_core(governor->sample_share())},
+            {"other", percent_of_core(governor->fixed_share())}});
+}
+
+// What a lower rate does not change has a measure of its own: less is read about processes.
+void AgentApp::Running::note_fixed_cost() {
+  const bool is_over = governor->is_fixed_over();
+  if (is_over == is_over_cpu.exchange(is_over)) return;
+  metadata->set_frugal(is_over);
+  if (!is_over) {
+    log.info("the work that does not depend on the sampling rate is within the CPU budget again",
+             {{"other", percent_of_core(governor->fixed_share())}});
+    return;
+  }
+  log.warn(
+      "the work that does not depend on the sampling rate, such as process starts, is beyond "
+      "the CPU budget: processes are read again less often, the rate stays",
+      {{"other", percent_of_core(governor->fixed_share())},
+       {"samples", percent_of_core(governor->sample_share())},
+       {"agent.limits.cpu", percent_of_core(cpu_budget_here(config.limits))}});
 }
 
 void AgentApp::Running::watch_memory() {
@@ -369,11 +405,6 @@ std::vector<std::string> AgentApp::Running::warnings() const {
   const auto add = [&](std::string_view what, const std::string& why) {
     if (!why.empty()) out.push_back(fmt::format("{}: {}", what, why));
   };
-  if (is_over_cpu) {
-    out.emplace_back(
-        "more CPU than agent.limits.cpu: a lower rate does not help, as when programs start all "
-        "the time, which costs the same at any rate");
-  }
   if (profiler != nullptr) {
     add("kernel functions have no names", profiler->kernel_problem());
     add("unwind tables are not kept for the next start", profiler->sampling().cache_problem());
@@ -411,9 +442,10 @@ AgentStatus AgentApp::Running::status() const {
   {
     const std::lock_guard guard(mutex);
     out.configured_rate = config.profiling.sample_rate;
-    out.cpu_budget = config.limits.cpu_share;
+    out.cpu_budget = cpu_budget_here(config.limits);
     if (governor != nullptr) {
       out.cpu_share = governor->share();
+      out.sample_cpu_share = governor->sample_share();
       out.rate_changes = governor->changes();
     }
   }
@@ -443,6 +475,7 @@ AgentStatus AgentApp::Running::status() const {
   if (const KubernetesStats stats = kubernetes->stats(); stats.is_enabled) out.kubernetes = stats;
   out.problems = problems();
   out.warnings = warnings();
+  if (is_over_cpu) out.warnings.emplace_back("more CPU than agent.limits.cpu at any sampling rate");
   for (std::string& outage : outages()) out.warnings.push_back(std::move(outage));
   return out;
 }
@@ -478,11 +511,7 @@ Status AgentApp::Running::reload(AgentConfig next) {
   const std::lock_guard guard(mutex);
   if (profiler != nullptr) {
     profiler->change(next.profiling.duration_ns, std::move(filters));
-    GovernorOptions governing;
-    governing.cpu_share = next.limits.cpu_share;
-    governing.max_rate = next.profiling.sample_rate;
-    governing.min_rate = std::min(next.limits.min_rate, next.profiling.sample_rate);
-    governor = std::make_unique<Governor>(governing);
+    governor = std::make_unique<Governor>(governor_options(next));
     profiler->set_frequency(governor->rate());
   }
   config = std::move(next);

@@ -125,11 +125,18 @@ struct KubernetesConfig {
   friend bool operator==(const KubernetesConfig&, const KubernetesConfig&) = default;
 };
 
+inline constexpr double kAutomaticShare = 0;
+
 struct AgentLimits {
-  double cpu_share = 0.01;  // of one core; the rate is lowered before that is exceeded
-  uint32_t min_rate = 1;    // but not below
+  // Of one core; kAutomaticShare: by the number of cores, see cpu_budget().
+  double cpu_share = kAutomaticShare;
+  uint32_t min_rate = 19;  // the rate is not lowered below that
   uint64_t memory_bytes = uint64_t{256} << 20;
 };
+
+// What the agent may use, in cores: as configured, else one hundredth of a core or a quarter of a
+// percent of all, whichever is more.
+double cpu_budget(const AgentLimits& limits, size_t cores);
 
 struct AgentConfig {
   std::string state;  // folder of queues and of what must survive a restart; empty = by who runs it

@@ -103,6 +103,19 @@ TEST(AgentConfig, SetsEverything) {
   EXPECT_FALSE(config.jfr.recursive);
 }
 
+TEST(AgentConfig, TheCpuBudgetGrowsWithTheHostUnlessItIsSet) {
+  AgentLimits limits;
+  EXPECT_DOUBLE_EQ(cpu_budget(limits, 1), 0.01);
+  EXPECT_DOUBLE_EQ(cpu_budget(limits, 4), 0.01);
+  EXPECT_DOUBLE_EQ(cpu_budget(limits, 64), 0.16);
+  AgentConfig config;
+  ASSERT_TRUE(read(config, "agent: {limits: {cpu: 0.5%}}").status().ok());
+  EXPECT_DOUBLE_EQ(cpu_budget(config.limits, 64), 0.005);
+  ASSERT_TRUE(read(config, "agent: {limits: {cpu: auto}}").status().ok());
+  EXPECT_DOUBLE_EQ(cpu_budget(config.limits, 64), 0.16);
+  EXPECT_FALSE(read(config, "agent: {limits: {cpu: many}}").status().ok());
+}
+
 TEST(AgentConfig, ExportersHaveNamesAndEndpoints) {
   AgentConfig config;
   ASSERT_TRUE(read(config, kFull).status().ok());

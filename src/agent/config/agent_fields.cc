@@ -70,6 +70,22 @@ struct Listen {
   std::string text(const std::string& value) const { return value; }
 };
 
+// "auto", or a share of one core.
+struct CpuShare {
+  static constexpr bool kIsText = true;
+  static constexpr std::string_view kAutomatic = "auto";
+  Share share = {0.0001, 64};
+
+  std::string name() const { return "auto or share"; }
+  Status parse(std::string_view word, double& to) const {
+    if (word == kAutomatic) return to = kAutomaticShare, Status();
+    return share.parse(word, to);
+  }
+  std::string text(double value) const {
+    return value == kAutomaticShare ? std::string(kAutomatic) : share.text(value);
+  }
+};
+
 // Documented keys whose feature is not there yet: whoever builds one moves its line up to the
 // others.
 Fields fields_without_effect() {
@@ -134,7 +150,7 @@ Fields agent_fields(AgentConfig& c) {
       field("agent.kubernetes.token_file", Text(), c.kubernetes.token_file),
       field("agent.kubernetes.ca_file", Text(), c.kubernetes.ca_file),
       field("agent.kubernetes.node", Text(), c.kubernetes.node),
-      field("agent.limits.cpu", Share{0.0001, 64}, c.limits.cpu_share),
+      field("agent.limits.cpu", CpuShare(), c.limits.cpu_share),
       field("agent.limits.min_rate", Count{1, 10'000}, c.limits.min_rate),
       field("agent.limits.memory", Size{uint64_t{32} << 20}, c.limits.memory_bytes),
       field("profiles.jfr.enabled", Switch(), c.jfr.enabled),
@@ -148,6 +164,13 @@ Fields agent_fields(AgentConfig& c) {
   };
   std::ranges::move(fields_without_effect(), std::back_inserter(fields));
   return fields;
+}
+
+double cpu_budget(const AgentLimits& limits, size_t cores) {
+  constexpr double kLeast = 0.01;
+  constexpr double kOfEachCore = 0.0025;
+  if (limits.cpu_share != kAutomaticShare) return limits.cpu_share;
+  return std::max(kLeast, kOfEachCore * static_cast<double>(cores));
 }
 
 }  // namespace vesta::agent

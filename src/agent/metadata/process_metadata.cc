@@ -28,7 +28,9 @@ constexpr uint64_t kSecond = 1'000'000'000;
 constexpr uint64_t kFirstReread = 5 * kSecond;  // libraries are loaded, contexts published by then
 constexpr uint64_t kLastReread = 300 * kSecond;
 constexpr uint64_t kForgetAfter = 600 * kSecond;
-constexpr uint64_t kBudgetShare = 100;           // one hundredth of the time
+constexpr uint64_t kBudgetShare = 100;  // one hundredth of the time
+constexpr uint64_t kFrugalBudgetShare = 1000;
+constexpr uint32_t kFrugalMaps = 10;             // of new processes, a second
 constexpr uint64_t kMaxBudgetNs = kSecond / 20;  // saved up at most
 constexpr uint32_t kMaxQuestions = 5;            // to Kubernetes about one process
 constexpr std::string_view kKernelService = "kernel";
@@ -151,7 +153,7 @@ ProcessMetadata::Place ProcessMetadata::find_or_add(const ProcessIdentity& ident
   entry.index = identity.index;
   entry.name = identity.name;
   entry.executable = identity.executable;
-  if (!read(identity, entry.facts)) {
+  if (!read(identity, entry.facts, first_reading(now_ns))) {
     entry.facts.executable = identity.executable;
     entry.facts.program = program_name({identity.executable, identity.name, "", {}});
     entry.facts.cgroup = parse_cgroup_path(identity.cgroup);
@@ -168,7 +170,9 @@ ProcessMetadata::Place ProcessMetadata::find_or_add(const ProcessIdentity& ident
 void ProcessMetadata::reread_if_due(const ProcessIdentity& identity, Entry& entry,
                                     uint64_t now_ns) {
   if (now_ns < entry.next_read_ns) return;
-  budget_ns_ = std::min(kMaxBudgetNs, budget_ns_ + (now_ns - budget_time_ns_) / kBudgetShare);
+  budget_ns_ =
+      std::min(kMaxBudgetNs, budget_ns_ + (now_ns - budget_time_ns_) /
+                                              (is_frugal_ ? kFrugalBudgetShare : kBudgetShare));
   budget_time_ns_ = now_ns;
   if (budget_ns_ == 0) {
     const std::scoped_lock lock(mutex_);
@@ -177,7 +181,7 @@ void ProcessMetadata::reread_if_due(const ProcessIdentity& identity, Entry& entr
   }
   const uint64_t start_ns = monotonic_ns();
   Facts facts;
-  if (read(identity, facts)) {
+  if (read(identity, facts, Reading::kWhole)) {
     entry.facts = std::move(facts);
     entry.description = nullptr;
   }
@@ -190,7 +194,16 @@ void ProcessMetadata::reread_if_due(const ProcessIdentity& identity, Entry& entr
   ++stats_.rereads;
 }
 
-bool ProcessMetadata::read(const ProcessIdentity& identity, Facts& facts) {
+ProcessMetadata::Reading ProcessMetadata::first_reading(uint64_t now_ns) {
+  if (!is_frugal_) return Reading::kWhole;
+  if (now_ns / kSecond != maps_second_) {
+    maps_second_ = now_ns / kSecond;
+    maps_read_ = 0;
+  }
+  return ++maps_read_ <= kFrugalMaps ? Reading::kWhole : Reading::kBrief;
+}
+
+bool ProcessMetadata::read(const ProcessIdentity& identity, Facts& facts, Reading reading) {
   const uint64_t start_ns = monotonic_ns();
   const auto process = ProcDir::open(options_.proc_root, identity.pid);
   if (!process) return false;
@@ -220,10 +233,11 @@ bool ProcessMetadata::read(const ProcessIdentity& identity, Facts& facts) {
     if (const auto text = process->read("environ", kMaxEnvironmentBytes))
       facts.declared = parse_environment(*text, options_.environment);
     facts.program = read_program(*process, facts.executable, stat->comm);
-    read_memory(*process, identity.pid, facts);
+    if (reading == Reading::kWhole) read_memory(*process, identity.pid, facts);
   }
   const std::scoped_lock lock(mutex_);
   ++stats_.reads;
+  if (reading == Reading::kBrief) ++stats_.brief;
   stats_.read_ns += monotonic_ns() - start_ns;
   return true;
 }

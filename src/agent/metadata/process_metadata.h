@@ -4,6 +4,7 @@
 // must outlive it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -61,6 +62,7 @@ struct ProcessMetadataStats {
   uint64_t reads = 0;      // of a process from /proc
   uint64_t rereads = 0;    // of these, to see what has changed
   uint64_t postponed = 0;  // rereads that had to wait for their share of time
+  uint64_t brief = 0;      // first readings without the memory map, to save time
   uint64_t gone = 0;       // had ended before they were read
   uint64_t evicted = 0;    // forgotten to stay within the limits
   uint64_t contexts = 0;   // OpenTelemetry process contexts read
@@ -80,6 +82,11 @@ class ProcessMetadata {
   // Pods are those known last: what is new has its labels with a later call.
   std::shared_ptr<const ProcessDescription> of(const ProcessIdentity& identity);
 
+  // While the agent uses too much CPU at any rate: reads processes again ten times as rarely, and
+  // the memory maps of at most some new processes a second. The others have no runtime and no
+  // process context until they are read again; everything else about them is the same. Any thread.
+  void set_frugal(bool is_frugal) { is_frugal_ = is_frugal; }
+
   // New rules; everything is read again when it is next asked for.
   void configure(ProcessMetadataOptions options);
 
@@ -91,7 +98,9 @@ class ProcessMetadata {
   using Place = std::list<Entry>::iterator;
 
   Place find_or_add(const ProcessIdentity& identity, uint64_t now_ns);
-  bool read(const ProcessIdentity& identity, Facts& facts);
+  enum class Reading : uint8_t { kWhole, kBrief };
+  bool read(const ProcessIdentity& identity, Facts& facts, Reading reading);
+  Reading first_reading(uint64_t now_ns);
   void read_memory(const ProcDir& process, uint32_t pid, Facts& facts);
   void reread_if_due(const ProcessIdentity& identity, Entry& entry, uint64_t now_ns);
   void describe(Entry& entry);
@@ -107,6 +116,9 @@ class ProcessMetadata {
   size_t bytes_ = 0;
   uint64_t budget_ns_ = 0;  // for rereading
   uint64_t budget_time_ns_ = 0;
+  uint64_t maps_second_ = 0;  // in which maps_read_ were read
+  uint32_t maps_read_ = 0;
+  std::atomic<bool> is_frugal_{false};
 
   mutable std::mutex mutex_;
   ProcessMetadataStats stats_;  // guarded by mutex_

@@ -147,6 +147,7 @@ TEST_F(ProcessMetadataTest, AContextOfTheProcessWinsOverItsEnvironment) {
   const std::string payload = make_context({{"service.name", "by-context"},
                                             {"b", "2"},
                                             {"process.pid", "1"},
+                                            {"telemetry.sdk.name", "libdatadog"},
                                             {"process.command_line", "secret"}});
   std::string memory(0x10000, '\0');
   memory += "OTEL_CTX";
@@ -164,6 +165,7 @@ TEST_F(ProcessMetadataTest, AContextOfTheProcessWinsOverItsEnvironment) {
   EXPECT_EQ(value(*got, "b"), "2");
   EXPECT_EQ(value(*got, "process.pid"), "42");  // as the host knows it
   EXPECT_EQ(value(*got, "process.command_line"), "");
+  EXPECT_EQ(value(*got, "telemetry.sdk.name"), "");  // that is not what makes these profiles
   EXPECT_EQ(metadata().stats().contexts, 1U);
 }
 
@@ -257,6 +259,29 @@ TEST_F(ProcessMetadataTest, WhatIsSaidLaterIsSeenLater) {
   proc_.remove(42);
   now_ns_ += 400 * kSecond;
   EXPECT_EQ(service(identity), "later");
+}
+
+TEST_F(ProcessMetadataTest, BeingFrugalPostponesMemoryMapsOfManyNewProcesses) {
+  const std::string maps = "1000-2000 r-xp 00000000 08:01 7 /usr/lib/libpython3.11.so.1.0\n";
+  metadata().set_frugal(true);
+  uint32_t with_runtime = 0;
+  std::vector<ProcessIdentity> all;
+  for (uint32_t pid = 1; pid <= 50; ++pid) {
+    all.push_back(add(pid, "/bin/embedded", maps));
+    write(pid, "environ", "OTEL_SERVICE_NAME=shop\0"s);
+    const auto got = metadata().of(all.back());
+    EXPECT_EQ(value(*got, "service.name"), "shop");
+    with_runtime += value(*got, "process.runtime.name").empty() ? 0 : 1;
+  }
+  EXPECT_EQ(with_runtime, 10U);
+  EXPECT_EQ(metadata().stats().brief, 40U);
+  // Those that live long are known in the end.
+  for (int i = 0; i < 60; ++i) {
+    now_ns_ += 10 * kSecond;
+    for (const ProcessIdentity& identity : all) metadata().of(identity);
+  }
+  for (const ProcessIdentity& identity : all)
+    EXPECT_EQ(value(*metadata().of(identity), "process.runtime.name"), "cpython");
 }
 
 TEST_F(ProcessMetadataTest, TheSameDescriptionIsSharedWhileNothingChanges) {

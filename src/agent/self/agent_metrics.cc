@@ -130,6 +130,8 @@ void write_caches(PrometheusText& text, const AgentStatus& status) {
       metadata.reads);
   one(text, "vesta_agent_metadata_rereads_postponed_total", "counter",
       "Readings that had to wait for their share of time.", metadata.postponed);
+  one(text, "vesta_agent_metadata_brief_reads_total", "counter",
+      "First readings without the memory map, to save CPU.", metadata.brief);
   one(text, "vesta_agent_metadata_gone_total", "counter",
       "Processes that ended before they were read.", metadata.gone);
   one(text, "vesta_agent_metadata_evicted_total", "counter", "Processes forgotten to save memory.",
@@ -183,8 +185,10 @@ std::string agent_metrics_text(const AgentStatus& status) {
            seconds(status.bpf_ns));
   text.one("vesta_agent_bpf_runs_total", "counter", "Runs of its kernel programs.",
            static_cast<double>(status.bpf_runs));
-  text.one("vesta_agent_cpu_share", "gauge", "Cores used, kernel programs included, over 30 s.",
-           status.cpu_share);
+  text.one("vesta_agent_cpu_share", "gauge",
+           "Cores used, kernel programs included, over two minutes.", status.cpu_share);
+  text.one("vesta_agent_cpu_share_samples", "gauge", "Of them, what falls with the sampling rate.",
+           status.sample_cpu_share);
   text.one("vesta_agent_cpu_budget", "gauge", "Cores that may be used.", status.cpu_budget);
   text.one("vesta_agent_resident_bytes", "gauge", "Memory in RAM.",
            static_cast<double>(status.resident_bytes));

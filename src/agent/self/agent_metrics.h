@@ -42,9 +42,10 @@ struct AgentStatus {
   uint64_t bpf_ns = 0;
   uint64_t bpf_runs = 0;
   uint64_t resident_bytes = 0;
-  double cpu_share = 0;   // of a core, smoothed: own and BPF
-  double cpu_budget = 0;  // that it is kept below
-  uint32_t rate = 0;      // in force
+  double cpu_share = 0;         // of a core, smoothed: own and BPF
+  double sample_cpu_share = 0;  // the part of it that falls with the sampling rate
+  double cpu_budget = 0;        // that it is kept below
+  uint32_t rate = 0;            // in force
   uint32_t configured_rate = 0;
   uint64_t rate_changes = 0;
   uint64_t processes = 0;  // known

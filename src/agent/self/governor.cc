@@ -3,46 +3,75 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
 
 namespace vesta::agent {
 namespace {
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
-constexpr double kSmoothedSeconds = 30;
-constexpr double kRecentSeconds = 3;
-// How far ahead the smoothed share is foretold, so that the rate goes down before it is too high.
-constexpr double kForesightSeconds = 10;
-// Shares of the budget. Between the last two nothing changes: that is what keeps it from swinging.
-constexpr double kLowerAbove = 0.92;
-constexpr double kLowerTo = 0.75;
-constexpr double kRaiseBelow = 0.80;  // when the cost grows as the rate does: the worst case
-constexpr double kProbeBelow = 0.55;  // when most of the cost may be there at any rate
-constexpr uint64_t kSettleNs = 4 * kSecondNs;
-constexpr uint64_t kRaiseWaitNs = 15 * kSecondNs;
-constexpr uint64_t kProbeWaitNs = 45 * kSecondNs;
-constexpr uint64_t kMaxRaiseWaitNs = 900 * kSecondNs;
-// A rate that has to be given up sooner was too high from the start.
-constexpr uint64_t kRegretNs = 90 * kSecondNs;
+constexpr uint64_t kMinuteNs = 60 * kSecondNs;
+constexpr double kSmoothedSeconds = 120;
+constexpr double kRecentSeconds = 15;
 
-// A lowering is judged when most of what it changed shows.
-constexpr uint64_t kJudgeNs = 10 * kSecondNs;
-// It was of use when it saved at least this share of what it would have saved if all of the cost
-// were that of samples.
-constexpr double kOfUse = 0.25;
-// Of the budget, whatever the rest costs.
+// Shares of the budget. What lies between them changes nothing: that keeps it from swinging.
+constexpr double kLowerTo = 0.9;
+constexpr double kRaiseTo = 0.75;
+// Of the budget, for samples, whatever the rest costs.
 constexpr double kAlwaysForSamples = 0.25;
-constexpr uint64_t kHoldNs = 60 * kSecondNs;
-constexpr uint64_t kMaxHoldNs = 480 * kSecondNs;
-constexpr double kGrown = 1.3;
+// A lower rate is worth it when it saves at least this share of what is beyond the budget.
+constexpr double kWorthLowering = 0.25;
+constexpr double kWorthStaying = 0.2;
+// The budget is exceeded when it was for so long; by far, and one need not wait as long.
+constexpr uint64_t kOverNs = kMinuteNs;
+constexpr uint64_t kFarOverNs = 15 * kSecondNs;
+constexpr double kFarOver = 3;
+constexpr uint64_t kLowerWaitNs = 2 * kMinuteNs;  // after any change
+constexpr uint64_t kRaiseWaitNs = 5 * kMinuteNs;
+constexpr uint64_t kMaxRaiseWaitNs = 160 * kMinuteNs;
+// A rate that has to be given up sooner was too high from the start.
+constexpr uint64_t kRegretNs = 15 * kMinuteNs;
+
+// A trial begins when the samples of the former rate are through, and takes so long.
+constexpr uint64_t kTrialDelayNs = 10 * kSecondNs;
+constexpr uint64_t kTrialNs = 80 * kSecondNs;
+// A lowering was useful when it saved this share of what the threads should have saved.
+constexpr double kUseful = 0.4;
+constexpr uint64_t kTrustNs = 60 * kMinuteNs;
+constexpr uint64_t kMaxTrustNs = 480 * kMinuteNs;
+
+constexpr uint64_t kBoundPeriodNs = 5 * kMinuteNs;
+constexpr double kBoundSamples = 200;  // fewer tell little
+constexpr double kUnknownNs = 1e15;
 
 constexpr std::array<uint32_t, 12> kLadder = {1, 3, 5, 7, 11, 19, 29, 37, 47, 61, 79, 99};
 
-double weight(double seconds, double time_constant) {
-  return 1 - std::exp(-seconds / time_constant);
+// Counters may restart when what they count is loaded anew.
+double grown(uint64_t now, uint64_t then) {
+  return now > then ? static_cast<double>(now - then) : 0;
 }
 
 }  // namespace
+
+void SampleCostBound::add(uint64_t now_ns, double own_ns, double samples) {
+  const uint64_t period = now_ns / kBoundPeriodNs;
+  for (uint64_t gone = std::min<uint64_t>(period - period_, kPeriods); gone > 0; --gone)
+    least_[(period - gone + 1) % kPeriods] = 0;
+  period_ = period;
+  own_ns_ += own_ns;
+  samples_ += samples;
+  if (samples_ < kBoundSamples) return;
+  double& least = least_[period % kPeriods];
+  const double each = own_ns_ / samples_;
+  least = least == 0 ? each : std::min(least, each);
+  own_ns_ = 0;
+  samples_ = 0;
+}
+
+double SampleCostBound::ns() const {
+  double out = kUnknownNs;
+  for (const double least : least_)
+    if (least > 0) out = std::min(out, least);
+  return out;
+}
 
 std::vector<uint32_t> Governor::ladder(uint32_t min_rate, uint32_t max_rate) {
   max_rate = std::max<uint32_t>(max_rate, 1);
@@ -61,8 +90,9 @@ Governor::Governor(const GovernorOptions& options)
     : options_(options),
       rates_(ladder(options.min_rate, options.max_rate)),
       at_(rates_.size() - 1),
-      raise_wait_ns_(kRaiseWaitNs),
-      hold_wait_ns_(kHoldNs) {}
+      trust_ns_(kTrustNs),
+      lower_wait_ns_(kLowerWaitNs),
+      raise_wait_ns_(kRaiseWaitNs) {}
 
 uint32_t Governor::update(const CpuUsage& usage) {
   const CpuUsage before = last_;
@@ -75,92 +105,140 @@ uint32_t Governor::update(const CpuUsage& usage) {
   if (usage.wall_ns <= before.wall_ns) return rate();
   last_ = usage;
   if (usage.wall_ns < warm_until_ns_) return rate();
-  // Counters may restart when what they count is loaded anew.
-  const auto grown = [](uint64_t now, uint64_t then) { return now > then ? now - then : 0; };
-  const double wall = static_cast<double>(usage.wall_ns - before.wall_ns);
-  const double share =
-      static_cast<double>(grown(usage.own_ns, before.own_ns) + grown(usage.bpf_ns, before.bpf_ns)) /
-      wall;
-  const double seconds = wall / static_cast<double>(kSecondNs);
-  smoothed_ += (share - smoothed_) * weight(seconds, kSmoothedSeconds);
-  recent_ += (share - recent_) * weight(seconds, kRecentSeconds);
-
+  measure(usage, before);
   const uint64_t now = usage.wall_ns;
-  judge_lowering(now);
-  const double foretold =
-      smoothed_ + (recent_ - smoothed_) * weight(kForesightSeconds, kSmoothedSeconds);
-  const double budget = options_.cpu_share;
-  if (now - changed_ns_ < kSettleNs && changed_ns_ != 0) return rate();
-  // When it is dear over 30 s but cheap by now, it mends itself.
-  if (std::max(foretold, smoothed_) > kLowerAbove * budget && recent_ > kLowerTo * budget) {
-    lower(now);
-  } else if (at_ + 1 < rates_.size()) {
-    raise(now);
+  judge_trial(now);
+  note_fixed();
+
+  const bool is_over = share() > options_.cpu_share;
+  if (!is_over) over_since_ns_ = 0;
+  if (is_over && over_since_ns_ == 0) over_since_ns_ = now;
+  const uint64_t waited = changed_ns_ == 0 ? UINT64_MAX : now - changed_ns_;
+  const bool is_far = share() > kFarOver * options_.cpu_share;
+  // When it was dear but is cheap by now, nothing needs to change.
+  const bool is_over_now = recent_ > options_.cpu_share;
+  if (is_over && is_over_now && now - over_since_ns_ >= (is_far ? kFarOverNs : kOverNs) &&
+      waited >= lower_wait_ns_) {
+    size_t to = best(kLowerTo, kWorthLowering);
+    // By half at most: whether that helps is seen first.
+    while (to < at_ && rates_[to] * 2 + 1 < rate()) ++to;
+    if (to < at_) {
+      if (raised_ns_ != 0 && now - raised_ns_ < kRegretNs)
+        raise_wait_ns_ = std::min(raise_wait_ns_ * 2, kMaxRaiseWaitNs);
+      trial_ = {now, own_, samples_, sample_ns(), 0, 0, 0};
+      change(to, now);
+      return rate();
+    }
   }
+  raise_if_there_was_room(now);
   return rate();
 }
 
-void Governor::judge_lowering(uint64_t now_ns) {
-  if (lowered_from_ == 0 || now_ns - changed_ns_ < kJudgeNs) return;
-  const uint32_t from = std::exchange(lowered_from_, 0);
-  const double saved = std::max(cost_before_ - recent_, 0.0);
-  if (saved >= kOfUse * cost_before_ * (1 - static_cast<double>(rate()) / from)) {
-    hold_wait_ns_ = kHoldNs;
-    held_until_ns_ = 0;
+// All the time, not only now.
+void Governor::raise_if_there_was_room(uint64_t now_ns) {
+  const size_t to = best(kRaiseTo, kWorthStaying);
+  if (to <= at_) {
+    room_since_ns_ = 0;
     return;
   }
-  // As much of it is taken back as samples may cost when the rest cannot be helped.
-  const double per_rate = saved / (from - rate());
-  size_t to = at_;
-  while (to + 1 < rates_.size() && rates_[to + 1] <= from &&
-         rates_[to + 1] * per_rate <= kAlwaysForSamples * options_.cpu_share) {
-    ++to;
+  if (room_since_ns_ == 0) {
+    room_since_ns_ = now_ns;
+    room_ = to;
   }
-  if (to != at_) change(to, now_ns);
-  held_until_ns_ = now_ns + hold_wait_ns_;
-  held_cost_ = recent_;
-  hold_wait_ns_ = std::min(hold_wait_ns_ * 2, kMaxHoldNs);
-}
-
-bool Governor::is_held(uint64_t now_ns) const {
-  // When the cost has grown since, it may be made of something else.
-  return now_ns < held_until_ns_ && recent_ < kGrown * held_cost_;
-}
-
-void Governor::lower(uint64_t now_ns) {
-  if (at_ == 0 || lowered_from_ != 0 || is_held(now_ns)) return;
-  if (raised_ns_ != 0 && now_ns - raised_ns_ < kRegretNs) {
-    raise_wait_ns_ = std::min(raise_wait_ns_ * 2, kMaxRaiseWaitNs);
-    raised_ns_ = 0;
-  }
-  const double allowed = kLowerTo * options_.cpu_share / recent_ * rates_[at_];
-  size_t to = at_ - 1;
-  while (to > 0 && rates_[to] > allowed) --to;
-  const uint32_t from = rate();
-  change(to, now_ns);
-  lowered_from_ = from;
-  cost_before_ = recent_;
-}
-
-void Governor::raise(uint64_t now_ns) {
-  const uint64_t waited = now_ns - changed_ns_;
-  // What the last raise cost is known by now, and was not too much.
-  if (raised_ns_ != 0 && now_ns - raised_ns_ > 4 * kRegretNs) raise_wait_ns_ = kRaiseWaitNs;
-  const double budget = options_.cpu_share;
-  const double cost = std::max(smoothed_, recent_);
-  const double growth = static_cast<double>(rates_[at_ + 1]) / rates_[at_];
-  const bool will_fit = cost * growth < kRaiseBelow * budget && waited >= raise_wait_ns_;
-  const bool may_fit =
-      cost < kProbeBelow * budget && waited >= std::max(kProbeWaitNs, raise_wait_ns_ * 2);
-  if (!will_fit && !may_fit) return;
+  room_ = std::min(room_, to);
+  if (now_ns - room_since_ns_ < raise_wait_ns_) return;
   raised_ns_ = now_ns;
-  change(at_ + 1, now_ns);
+  change(room_, now_ns);
+}
+
+void Governor::measure(const CpuUsage& usage, const CpuUsage& before) {
+  const double wall = static_cast<double>(usage.wall_ns - before.wall_ns);
+  const double seconds = wall / static_cast<double>(kSecondNs);
+  const double own_ns = grown(usage.own_ns, before.own_ns);
+  const double samples = grown(usage.samples, before.samples);
+  // A plain mean until there is enough of it.
+  seconds_ += seconds;
+  const double weight =
+      std::max(1 - std::exp(-seconds / kSmoothedSeconds), std::min(1.0, seconds / seconds_));
+  own_ += (own_ns / wall - own_) * weight;
+  bpf_ += (grown(usage.bpf_ns, before.bpf_ns) / wall - bpf_) * weight;
+  samples_ += (samples / seconds - samples_) * weight;
+  const double recent_weight = 1 - std::exp(-seconds / kRecentSeconds);
+  const double all_ns = own_ns + grown(usage.bpf_ns, before.bpf_ns);
+  recent_ += (all_ns / wall - recent_) * recent_weight;
+  bound_.add(usage.wall_ns, own_ns, samples);
+  if (trial_.start_ns != 0 && usage.wall_ns - trial_.start_ns > kTrialDelayNs) {
+    trial_.own_ns += own_ns;
+    trial_.samples += samples;
+    trial_.seconds += seconds;
+  }
+}
+
+void Governor::judge_trial(uint64_t now_ns) {
+  if (trial_.start_ns == 0 || now_ns - trial_.start_ns < kTrialDelayNs + kTrialNs) return;
+  const Trial trial = trial_;
+  trial_ = {};
+  const double fewer = trial.samples_before - trial.samples / trial.seconds;
+  // The host has become busier meanwhile: that tells nothing.
+  if (fewer < 0.1 * trial.samples_before) return;
+  const double saved_ns =
+      trial.own_before * static_cast<double>(kSecondNs) - trial.own_ns / trial.seconds;
+  const bool was_useful = saved_ns >= kUseful * trial.sample_ns * fewer;
+  if (was_useful) return;
+  tried_ns_ = std::clamp(saved_ns / fewer, 0.0, bound_.ns());
+  tried_until_ns_ = now_ns + trust_ns_;
+  trust_ns_ = std::min(trust_ns_ * 2, kMaxTrustNs);
+  // What did not save what it should have is taken back.
+  own_ = trial.own_ns / trial.seconds / static_cast<double>(kSecondNs);
+  samples_ = trial.samples / trial.seconds;
+  const size_t to = best(kLowerTo, kWorthLowering);
+  if (to <= at_) return;
+  lower_wait_ns_ = std::min(lower_wait_ns_ * 2, kMaxRaiseWaitNs);
+  change(to, now_ns);
+}
+
+// What one sample more costs the threads.
+double Governor::sample_ns() const {
+  const bool is_tried = tried_ns_ >= 0 && last_.wall_ns < tried_until_ns_;
+  return is_tried ? std::min(tried_ns_, bound_.ns()) : bound_.ns();
+}
+
+double Governor::sample_share() const {
+  const double own = sample_ns() * samples_ / static_cast<double>(kSecondNs);
+  return std::min(bpf_ + own, share());
+}
+
+// The highest rate with which the cost is within `margin` of the budget; the highest of all where
+// a lower one would save less than `worth` of what is beyond the budget.
+size_t Governor::best(double margin, double worth) const {
+  const double budget = options_.cpu_share;
+  const double fixed = fixed_share();
+  const double each = sample_share() / rate();  // by rate
+  const double allowed = std::max(margin * budget - fixed, margin * kAlwaysForSamples * budget);
+  size_t to = 0;
+  while (to + 1 < rates_.size() && rates_[to + 1] * each <= allowed) ++to;
+  const double beyond = fixed + rates_.back() * each - budget;
+  if (beyond > 0 && (rates_.back() - rates_[to]) * each < worth * beyond) to = rates_.size() - 1;
+  return to;
+}
+
+void Governor::note_fixed() {
+  // So that it does not come and go.
+  const double limit = options_.cpu_share * (is_fixed_over_ ? kRaiseTo : 1);
+  is_fixed_over_ = fixed_share() > limit;
 }
 
 void Governor::change(size_t to, uint64_t now_ns) {
+  // The averages go on as if the rate had been that all the time.
+  const double factor = static_cast<double>(rates_[to]) / rate();
+  const double own_of_samples = sample_share() - bpf_;
+  own_ += own_of_samples * (factor - 1);
+  bpf_ *= factor;
+  samples_ *= factor;
   at_ = to;
   changed_ns_ = now_ns;
-  lowered_from_ = 0;
+  over_since_ns_ = 0;
+  room_since_ns_ = 0;
   ++changes_;
 }
 

@@ -170,6 +170,7 @@ TEST(AgentConfig, RangesAreChecked) {
     EXPECT_THAT(problem_with(std::string("agent: {") + bad + "}"), StartsWith("f:1:")) << bad;
   }
   EXPECT_EQ(problem_with("agent: {profiling: {duration: 10s, upload_interval: 1s}}"), "");
+  EXPECT_EQ(problem_with("agent: {profiling: {sample_rate: 7}}"), "") << "below the usual least";
 }
 
 TEST(AgentConfig, AnExporterMustMakeSense) {

@@ -75,6 +75,9 @@ Result<std::string> read_headers_file(const std::string& path) {
 }
 
 void finish_agent_config(AgentConfig& config, config::Findings& findings, const ReadFile& read) {
+  // A lower rate than the usual least is a choice, not a mistake.
+  if (config.limits.min_rate == AgentLimits().min_rate)
+    config.limits.min_rate = std::min(config.limits.min_rate, config.profiling.sample_rate);
   if (config.limits.min_rate > config.profiling.sample_rate) {
     fail(findings, "agent.limits.min_rate",
          {ErrorCode::kUsage,

@@ -150,6 +150,18 @@ std::vector<uint32_t> list_processes(const std::string& proc_root) {
   return pids;
 }
 
+std::optional<uint64_t> running_since(const std::string& proc_root, uint32_t pid) {
+  const auto dir = ProcDir::open(proc_root, pid);
+  if (!dir.ok()) return std::nullopt;
+  const auto text = dir->read("stat", 4096);
+  const std::optional<ProcStat> stat = text.ok() ? parse_proc_stat(*text) : std::nullopt;
+  if (!stat) return std::nullopt;
+  // A first thread that ended before the others is such a rest, too, but the process runs.
+  const bool is_rest = stat->state == 'Z' || stat->state == 'X';
+  if (is_rest && stat->threads <= 1) return std::nullopt;
+  return stat->start_ticks;
+}
+
 Result<ProcDir> ProcDir::open(const std::string& proc_root, uint32_t pid) {
   const std::string path = fmt::format("{}/{}", proc_root, pid);
   UniqueFd fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));

@@ -41,6 +41,10 @@ Result<std::string> read_small_file(int dir_fd, const char* name, size_t max_byt
 // Process ids in a /proc, youngest (highest) first.
 std::vector<uint32_t> list_processes(const std::string& proc_root);
 
+// When the process began, in ticks since boot; nothing when there is none, or only what its parent
+// has not collected yet.
+std::optional<uint64_t> running_since(const std::string& proc_root, uint32_t pid);
+
 class ProcDir {
  public:
   // kNotFound when there is no such process.

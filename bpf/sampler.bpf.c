@@ -48,7 +48,7 @@ int take_cpu_sample(struct perf_event_context* context) {
     vesta_count(VESTA_COUNT_OTHER_NAMESPACE);
     return 0;
   }
-  if (!vesta_is_target(tgid)) {
+  if (!vesta_is_wanted(task, tgid)) {
     vesta_count(VESTA_COUNT_IGNORED);
     return 0;
   }
@@ -74,9 +74,11 @@ int BPF_PROG(follow_fork, struct task_struct* parent, struct task_struct* child)
   if (!only_targets) return 0;
   const __u32 parent_tgid = vesta_process_of(parent);
   const __u32 child_tgid = vesta_process_of(child);
-  if (child_tgid == 0 || child_tgid == parent_tgid || !vesta_is_target(parent_tgid)) return 0;
-  const __u8 one = 1;
-  bpf_map_update_elem(&targets, &child_tgid, &one, BPF_ANY);
+  if (child_tgid == 0 || child_tgid == parent_tgid ||
+      vesta_target_kind(parent_tgid) != VESTA_TARGET_PROCESS)
+    return 0;
+  const __u8 kind = VESTA_TARGET_PROCESS;
+  bpf_map_update_elem(&targets, &child_tgid, &kind, BPF_ANY);
   return 0;
 }
 

@@ -8,11 +8,13 @@
 #include <bpf/bpf_helpers.h>
 
 #include "kernel_types.h"
+#include "shared/targets.h"
 
 enum { VESTA_PF_KTHREAD = 0x00200000 };
 
-// 1: only processes in `targets` and what they fork. 0: every process.
+// 1: only what `targets`, `target_threads` and `target_cgroups` name. 0: every process.
 const volatile __u32 only_targets = 0;
+const volatile __u32 target_cgroup_count = 0;
 
 // The agent's pid namespace, found by the agent running `find_namespace` once.
 __u32 namespace_level = 0;
@@ -22,9 +24,25 @@ struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(map_flags, BPF_F_NO_PREALLOC);
   __uint(max_entries, 65536);
-  __type(key, __u32);  // tgid in the agent's namespace
-  __type(value, __u8);
+  __type(key, __u32);   // tgid in the agent's namespace
+  __type(value, __u8);  // enum vesta_target_kind
 } targets SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __uint(max_entries, 65536);
+  __type(key, __u32);  // thread in the agent's namespace
+  __type(value, __u8);
+} target_threads SEC(".maps");
+
+// Of version 2; the first `target_cgroup_count` are set.
+struct {
+  __uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+  __uint(max_entries, VESTA_MAX_TARGET_CGROUPS);
+  __type(key, __u32);
+  __type(value, __u32);
+} target_cgroups SEC(".maps");
 
 // The number of a task at one level of nested namespaces; not 0 when it cannot be read.
 static __always_inline int vesta_read_number(struct pid* pid, __u32 level, struct upid* number) {
@@ -54,8 +72,30 @@ static __always_inline __u32 vesta_process_of(struct task_struct* task) {
   return vesta_task_number(BPF_CORE_READ(task, group_leader));
 }
 
-static __always_inline int vesta_is_target(__u32 tgid) {
-  return !only_targets || bpf_map_lookup_elem(&targets, &tgid) != 0;
+// The current thread is in one of the cgroups, or below it.
+static __always_inline int vesta_in_target_cgroup(void) {
+  for (__u32 i = 0; i < VESTA_MAX_TARGET_CGROUPS; ++i) {
+    if (i >= target_cgroup_count) return 0;
+    if (bpf_current_task_under_cgroup(&target_cgroups, i) == 1) return 1;
+  }
+  return 0;
+}
+
+static __always_inline __u8 vesta_target_kind(__u32 tgid) {
+  const __u8* kind = bpf_map_lookup_elem(&targets, &tgid);
+  return kind ? *kind : 0;
+}
+
+// REQUIRES: `task` is the current one, `tgid` its process.
+static __always_inline int vesta_is_wanted(struct task_struct* task, __u32 tgid) {
+  if (!only_targets) return 1;
+  const __u8 kind = vesta_target_kind(tgid);
+  if (kind == VESTA_TARGET_PROCESS) return 1;
+  if (kind == VESTA_TARGET_THREADS) {
+    const __u32 tid = vesta_thread_of(task);
+    if (bpf_map_lookup_elem(&target_threads, &tid)) return 1;
+  }
+  return vesta_in_target_cgroup();
 }
 
 SEC("syscall")

@@ -80,7 +80,12 @@ std::string wrapped(std::string_view text, size_t indent) {
 
 std::string Arguments::get(const std::string& flag, const std::string& fallback) const {
   const auto it = values_.find(flag);
-  return it == values_.end() ? fallback : it->second;
+  return it == values_.end() ? fallback : it->second.back();
+}
+
+std::vector<std::string> Arguments::all(const std::string& flag) const {
+  const auto it = values_.find(flag);
+  return it == values_.end() ? std::vector<std::string>() : it->second;
 }
 
 Result<int64_t> Arguments::integer(const std::string& flag, int64_t fallback, int64_t low,
@@ -88,7 +93,7 @@ Result<int64_t> Arguments::integer(const std::string& flag, int64_t fallback, in
   const auto it = values_.find(flag);
   if (it == values_.end()) return fallback;
   int64_t value = 0;
-  const std::string& text = it->second;
+  const std::string& text = it->second.back();
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) {
     return Error{ErrorCode::kUsage, fmt::format("--{} cannot be '{}'", flag, text),
@@ -100,8 +105,8 @@ Result<int64_t> Arguments::integer(const std::string& flag, int64_t fallback, in
 Result<uint64_t> Arguments::bytes(const std::string& flag, uint64_t fallback) const {
   const auto it = values_.find(flag);
   if (it == values_.end()) return fallback;
-  if (const auto value = parse_bytes(it->second)) return *value;
-  return Error{ErrorCode::kUsage, fmt::format("--{} cannot be '{}'", flag, it->second),
+  if (const auto value = parse_bytes(it->second.back())) return *value;
+  return Error{ErrorCode::kUsage, fmt::format("--{} cannot be '{}'", flag, it->second.back()),
                "it is a size such as 512MB or 4GiB"};
 }
 
@@ -112,6 +117,7 @@ Result<Arguments> parse_arguments(const Command& command, const std::vector<std:
     const std::string& word = words[i];
     if (only_positional || word == "-" || !word.starts_with('-')) {
       out.positional.push_back(word);
+      if (!only_positional) ++out.words_before_dashes;
       continue;
     }
     if (word == "--") {

@@ -34,18 +34,24 @@ struct Flag {
 class Arguments {
  public:
   std::vector<std::string> positional;
+  size_t words_before_dashes = 0;  // of positional, those typed before "--"
 
   bool has(const std::string& flag) const { return values_.contains(flag); }
+  // The last one typed.
   std::string get(const std::string& flag, const std::string& fallback = {}) const;
+  // Every one of a flag that may be repeated, in order.
+  std::vector<std::string> all(const std::string& flag) const;
   // kUsage unless the value is a whole number in the range.
   Result<int64_t> integer(const std::string& flag, int64_t fallback, int64_t low,
                           int64_t high) const;
   // "2GiB", "512m".
   Result<uint64_t> bytes(const std::string& flag, uint64_t fallback) const;
-  void set(const std::string& flag, std::string value) { values_[flag] = std::move(value); }
+  void set(const std::string& flag, std::string value) {
+    values_[flag].push_back(std::move(value));
+  }
 
  private:
-  std::map<std::string, std::string> values_;
+  std::map<std::string, std::vector<std::string>> values_;  // never an empty list
 };
 
 struct Command {

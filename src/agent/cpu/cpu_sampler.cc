@@ -16,6 +16,7 @@
 
 #include <sampler.skel.h>
 #include <shared/clock.h>
+#include <shared/targets.h>
 #include "agent/doctor/privileges.h"
 #include "agent/kernel/bpf_log.h"
 #include "agent/kernel/online_cpus.h"
@@ -33,6 +34,11 @@ Error load_error(int error_number, const std::string& log) {
 Status write_clock(int map_fd, int cpu, const vesta_clock& clock) {
   if (bpf_map_update_elem(map_fd, &cpu, &clock, BPF_ANY) == 0) return {};
   return permission_error(fmt::format("set the clock of CPU {}", cpu), errno);
+}
+
+Error target_error(const std::string& what, int error_number) {
+  return {ErrorCode::kLimit,
+          fmt::format("cannot add {} to the targets: {}", what, std::strerror(error_number)), ""};
 }
 
 }  // namespace
@@ -56,12 +62,17 @@ Result<std::unique_ptr<CpuSampler>> CpuSampler::load(const CpuSamplerOptions& op
         "this kernel does not describe its types (no /sys/kernel/btf/vmlinux)",
         "use a kernel built with CONFIG_DEBUG_INFO_BTF, as those of all large distributions are"};
   }
+  if (options.cgroups.size() > VESTA_MAX_TARGET_CGROUPS) {
+    return Error{ErrorCode::kLimit, fmt::format("cannot sample {} cgroups", options.cgroups.size()),
+                 fmt::format("name {} or fewer, or one above them", int{VESTA_MAX_TARGET_CGROUPS})};
+  }
   const BpfLog log;
   sampler->skeleton_.reset(sampler_bpf__open());
   if (sampler->skeleton_ == nullptr) return load_error(errno, log.text());
   sampler_bpf& skeleton = *sampler->skeleton_;
   skeleton.rodata->with_kernel = options.kernel_stacks ? 1 : 0;
   skeleton.rodata->only_targets = options.only_targets ? 1 : 0;
+  skeleton.rodata->target_cgroup_count = static_cast<uint32_t>(options.cgroups.size());
   skeleton.rodata->ring_high_water = options.ring_bytes / 2;
   const int cpus = libbpf_num_possible_cpus();
   if (cpus <= 0) return load_error(-cpus, "cannot tell how many CPUs there may be");
@@ -74,6 +85,11 @@ Result<std::unique_ptr<CpuSampler>> CpuSampler::load(const CpuSamplerOptions& op
   if (const int error = sampler_bpf__load(&skeleton); error != 0)
     return load_error(-error, log.text());
 
+  for (uint32_t i = 0; i < options.cgroups.size(); ++i) {
+    const int fd = options.cgroups[i];
+    if (bpf_map_update_elem(bpf_map__fd(skeleton.maps.target_cgroups), &i, &fd, BPF_ANY) != 0)
+      return permission_error("make a cgroup a target", errno);
+  }
   bpf_test_run_opts run{};
   run.sz = sizeof(run);
   if (bpf_prog_test_run_opts(bpf_program__fd(skeleton.progs.find_namespace), &run) != 0 ||
@@ -88,13 +104,38 @@ Result<std::unique_ptr<CpuSampler>> CpuSampler::load(const CpuSamplerOptions& op
 }
 
 Status CpuSampler::add_target(uint32_t pid) {
-  const uint8_t one = 1;
-  if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.targets), &pid, &one, BPF_ANY) != 0) {
-    return Error{ErrorCode::kLimit,
-                 fmt::format("cannot add process {} to the targets: {}", pid, std::strerror(errno)),
-                 ""};
-  }
+  const uint8_t kind = VESTA_TARGET_PROCESS;
+  if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.targets), &pid, &kind, BPF_ANY) == 0)
+    return {};
+  return target_error(fmt::format("process {}", pid), errno);
+}
+
+Status CpuSampler::add_target_thread(uint32_t pid, uint32_t tid) {
+  const uint8_t kind = VESTA_TARGET_THREADS;
+  const int threads = bpf_map__fd(skeleton_->maps.target_threads);
+  if (bpf_map_update_elem(threads, &tid, &kind, BPF_ANY) != 0)
+    return target_error(fmt::format("thread {}", tid), errno);
+  const int targets = bpf_map__fd(skeleton_->maps.targets);
+  if (bpf_map_update_elem(targets, &pid, &kind, BPF_NOEXIST) != 0 && errno != EEXIST)
+    return target_error(fmt::format("process {}", pid), errno);
   return {};
+}
+
+std::vector<uint32_t> CpuSampler::target_processes() const {
+  const int targets = bpf_map__fd(skeleton_->maps.targets);
+  std::vector<uint32_t> out;
+  uint32_t pid = 0;
+  uint32_t next = 0;
+  // Entries come and go meanwhile, and a walk whose entry went starts over: it must end, too.
+  const uint32_t most = bpf_map__max_entries(skeleton_->maps.targets);
+  for (uint32_t turn = 0; turn < most; ++turn) {
+    if (bpf_map_get_next_key(targets, turn == 0 ? nullptr : &pid, &next) != 0) break;
+    pid = next;
+    uint8_t kind = 0;
+    if (bpf_map_lookup_elem(targets, &pid, &kind) == 0 && kind == VESTA_TARGET_PROCESS)
+      out.push_back(pid);
+  }
+  return out;
 }
 
 void CpuSampler::remove_target(uint32_t pid) {

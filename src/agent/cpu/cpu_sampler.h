@@ -30,6 +30,7 @@ struct CpuSamplerOptions {
   ClockSource clock = ClockSource::kAuto;
   bool kernel_stacks = true;
   bool only_targets = false;       // else every process on the host
+  std::vector<int> cgroups;        // folders of version 2: all in and below them are targets, too
   uint32_t ring_bytes = 4U << 20;  // a power of two
   uint32_t max_processes = 4096;   // with mappings in the kernel; others are finished in user space
   uint32_t max_leaves = 16384;     // of VESTA_MAPPINGS_PER_LEAF mappings
@@ -57,8 +58,13 @@ class CpuSampler {
   const PerfClock& clock() const { return clock_; }
   const KernelMapFds& maps() const { return map_fds_; }
 
+  // The whole process and, from start() on, what it forks.
   Status add_target(uint32_t pid);
+  // That thread alone, unless its whole process is a target.
+  Status add_target_thread(uint32_t pid, uint32_t tid);
   void remove_target(uint32_t pid);
+  // Whole processes that are targets now, those that were forked included.
+  std::vector<uint32_t> target_processes() const;
 
   // Begins to sample on every online CPU.
   Status start();

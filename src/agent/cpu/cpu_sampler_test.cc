@@ -10,6 +10,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -173,6 +174,39 @@ TEST_F(CpuSamplerTest, ChildrenOfATargetAreTargets) {
   (*sampler)->stop();
   EXPECT_TRUE(
       std::ranges::any_of(records, [&](const vesta_sample& r) { return r.pid == child.pid(); }));
+}
+
+TEST_F(CpuSamplerTest, SamplesOnlyTheThreadsThatWereNamed) {
+  const BusyProcess wanted;
+  const BusyProcess other;
+  CpuSamplerOptions options;
+  options.frequency = 499;
+  options.only_targets = true;
+  auto sampler = CpuSampler::load(options);
+  ASSERT_TRUE(sampler.ok()) << sampler.error().message;
+  // Of the other one a thread that it does not have.
+  ASSERT_TRUE((*sampler)->add_target_thread(wanted.pid(), wanted.pid()).ok());
+  ASSERT_TRUE((*sampler)->add_target_thread(other.pid(), 4'194'304).ok());
+  EXPECT_TRUE((*sampler)->target_processes().empty());
+  ASSERT_TRUE((*sampler)->start().ok());
+  const auto records = collect(**sampler, 50);
+  (*sampler)->stop();
+  ASSERT_GE(records.size(), 50U);
+  for (const vesta_sample& record : records) EXPECT_EQ(record.pid, wanted.pid());
+  // Naming the whole process is more, in either order.
+  ASSERT_TRUE((*sampler)->add_target(wanted.pid()).ok());
+  ASSERT_TRUE((*sampler)->add_target_thread(wanted.pid(), wanted.pid()).ok());
+  EXPECT_EQ((*sampler)->target_processes(), std::vector<uint32_t>{wanted.pid()});
+}
+
+TEST(MaxSampleRate, IsReadFromTheKernelsFile) {
+  const std::string file = testing::TempDir() + "vesta-max-sample-rate";
+  std::ofstream(file) << "5000\n";
+  EXPECT_EQ(max_sample_rate(file.c_str()), 5000U);
+  std::ofstream(file) << "none\n";
+  EXPECT_EQ(max_sample_rate(file.c_str()), UINT32_MAX);
+  ::unlink(file.c_str());
+  EXPECT_EQ(max_sample_rate(file.c_str()), UINT32_MAX);
 }
 
 TEST_F(CpuSamplerTest, FollowsCpusThatComeAndGo) {

@@ -1,14 +1,18 @@
 #include "agent/cpu/perf_clock.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "agent/doctor/privileges.h"
 
@@ -102,6 +106,15 @@ Result<PerfClock> choose_clock(ClockSource wanted, uint32_t frequency) {
   clock = at_frequency(clock, frequency);
   VESTA_ASSIGN(const UniqueFd probe, open_clock(clock, -1));
   return clock;
+}
+
+uint32_t max_sample_rate(const char* file) {
+  const UniqueFd fd(::open(file, O_RDONLY | O_CLOEXEC));
+  std::array<char, 32> text{};
+  const ssize_t got = fd.valid() ? ::read(fd.get(), text.data(), text.size()) : 0;
+  uint32_t rate = 0;
+  if (got > 0) (void)std::from_chars(text.data(), text.data() + got, rate);
+  return rate == 0 ? std::numeric_limits<uint32_t>::max() : rate;
 }
 
 Result<UniqueFd> open_clock(const PerfClock& clock, int cpu) {

@@ -33,6 +33,11 @@ Result<PerfClock> choose_clock(ClockSource wanted, uint32_t frequency);
 // The same clock, ticking at another rate.
 PerfClock at_frequency(PerfClock clock, uint32_t frequency);
 
+// Samples per second that the kernel lets an event take before it holds the event back, which would
+// lose samples without a trace. UINT32_MAX when it does not say.
+inline constexpr const char* kMaxSampleRate = "/proc/sys/kernel/perf_event_max_sample_rate";
+uint32_t max_sample_rate(const char* file = kMaxSampleRate);
+
 // A disabled event on one CPU, for all processes.
 Result<UniqueFd> open_clock(const PerfClock& clock, int cpu);
 

@@ -29,7 +29,7 @@ Recording::Progress Recording::progress() const {
 
 Recording::Facts Recording::facts() const {
   return {sampling_->clock(), sampling_->first_sample_ns(), consumer_.symbolizer.kernel_problem(),
-          sampling_->cache_problem()};
+          sampling_->cache_problem(), sampling_->ended_early()};
 }
 
 Result<ProfileBatch> Recording::finish() {

@@ -31,19 +31,24 @@ class Recording {
   // What a user should be told beside the profile. REQUIRES: finish() has returned.
   struct Facts {
     PerfClock clock;
-    uint64_t first_sample_ns = 0;  // after start(); 0 = none
-    std::string kernel_problem;    // why kernel frames have no names; empty when they have
-    std::string cache_problem;     // why unwind tables are not kept on disk
+    uint64_t first_sample_ns = 0;       // after start(); 0 = none
+    std::string kernel_problem;         // why kernel frames have no names; empty when they have
+    std::string cache_problem;          // why unwind tables are not kept on disk
+    std::vector<uint32_t> ended_early;  // targets that ended while it started
   };
 
   // Samples from here on. kPermission with what is missing, kNotFound for a process that does not
-  // exist.
+  // exist or ends before the first sample.
   static Result<std::unique_ptr<Recording>> start(const RecordingOptions& options);
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
   Progress progress() const;
+  // Until finish() is called.
+  Sampling::Cost cost() const { return sampling_->cost(); }
+  // All that was to be recorded has ended.
+  bool targets_ended() const { return sampling_->targets_ended(); }
   Facts facts() const;
 
   // Stops sampling, names what is left, and hands over the profile. Call once.

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "base/test_requirements.h"
 #include "profile/frame_name.h"
@@ -47,7 +48,7 @@ class RecordingTest : public ::testing::Test {
 TEST_F(RecordingTest, NamesWhatAProcessDoes) {
   RecordingOptions options;
   options.sampling.frequency = 499;
-  options.sampling.pids = {start_victim()};
+  options.sampling.targets.pids = {start_victim()};
   auto recording = Recording::start(options);
   ASSERT_TRUE(recording.ok()) << recording.error().message;
   const auto deadline = std::chrono::steady_clock::now() + 20s;
@@ -79,10 +80,47 @@ TEST_F(RecordingTest, NamesWhatAProcessDoes) {
 
 TEST_F(RecordingTest, AProcessThatDoesNotExistIsSaidToBeMissing) {
   RecordingOptions options;
-  options.sampling.pids = {4'194'305};  // above the kernel's limit
+  options.sampling.targets.pids = {4'194'305};  // above the kernel's limit
   const auto recording = Recording::start(options);
   ASSERT_FALSE(recording.ok());
   EXPECT_EQ(recording.error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(RecordingTest, ATargetThatEndsDuringStartUpIsSaidToHaveEnded) {
+  SamplingOptions options;
+  options.targets.pids = {start_victim()};
+  const auto sampling = Sampling::load(options);
+  ASSERT_TRUE(sampling.ok()) << sampling.error().message;
+  const std::string pid = std::to_string(pid_);
+  ::kill(pid_, SIGKILL);
+  ::waitpid(std::exchange(pid_, 0), nullptr, 0);
+  class Ignore final : public SampleConsumer {
+    void add(const ResolvedSamples& /*samples*/) override {}
+  } consumer;
+  const Status run = (*sampling)->run(consumer);
+  ASSERT_FALSE(run.ok());
+  EXPECT_EQ(run.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(run.error().message, "process " + pid + " ended before recording began");
+}
+
+TEST_F(RecordingTest, KnowsWhenAllTargetsHaveEnded) {
+  RecordingOptions options;
+  options.sampling.targets.pids = {start_victim()};
+  const auto recording = Recording::start(options);
+  ASSERT_TRUE(recording.ok()) << recording.error().message;
+  EXPECT_FALSE((*recording)->targets_ended());
+  // A zombie has ended, too: nobody waits for it yet.
+  ::kill(pid_, SIGKILL);
+  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  while (!(*recording)->targets_ended() && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(10ms);
+  EXPECT_TRUE((*recording)->targets_ended());
+}
+
+TEST(RingBytes, GrowWithRateAndCpusWithinBounds) {
+  EXPECT_EQ(ring_bytes_for(99, 2), 2U << 20);
+  EXPECT_EQ(ring_bytes_for(9999, 2), 8U << 20);
+  EXPECT_EQ(ring_bytes_for(9999, 256), 64U << 20);
 }
 
 TEST_F(RecordingTest, CanBeDroppedWithoutFinishing) {

@@ -251,6 +251,12 @@ void SampleResolver::note_fork(const ForkEvent& event) {
     targets_.insert(event.pid);
 }
 
+void SampleResolver::add_target(uint32_t pid) {
+  if (!targets_.insert(pid).second) return;
+  publish(pid);
+  request_tables(pid);
+}
+
 void SampleResolver::begin() {
   changed_.clear();
   gone_.clear();

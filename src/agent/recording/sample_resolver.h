@@ -45,6 +45,9 @@ class SampleResolver {
   void give_up_waiting();
   bool is_waiting() const { return !waiting_.empty(); }
 
+  // From now on of interest, or no more.
+  void add_target(uint32_t pid);
+  void remove_target(uint32_t pid) { targets_.erase(pid); }
   // A child of a target is one, too.
   void note_fork(const ForkEvent& event);
   // Brings the kernel's copy of mappings up to date with the process table, and has tables built

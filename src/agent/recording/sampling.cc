@@ -6,9 +6,10 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <csignal>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <chrono>
 #include <optional>
@@ -50,13 +51,18 @@ constexpr uint64_t kMaxTableWaitNs = 10'000'000'000;  // at the end, for the las
 constexpr std::chrono::milliseconds kMaxTableHeadStart{2000};
 constexpr uint64_t kQueueBytes = 64ULL << 20;
 
-Status check_process(uint32_t pid) {
-  if (::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM) return {};
-  return Error{ErrorCode::kNotFound, fmt::format("there is no process {}", pid),
-               "ps -e lists processes; vesta record -a records all of them"};
-}
+constexpr uint32_t kMinRingBytes = 2U << 20;
+constexpr uint32_t kMaxRingBytes = 64U << 20;
+constexpr uint64_t kSampleBytes = 2048;  // a deep stack of kernel and user frames
 
 }  // namespace
+
+uint32_t ring_bytes_for(uint32_t frequency, uint32_t cpus) {
+  // Twice what comes until the next look: the reader is woken when half is full.
+  const uint64_t bytes = uint64_t{frequency} * cpus * kSampleBytes * 2 * kDrainMs / 1000;
+  return std::bit_ceil(
+      static_cast<uint32_t>(std::clamp<uint64_t>(bytes, kMinRingBytes, kMaxRingBytes)));
+}
 
 struct Sampling::Parts {
   explicit Parts(const SamplingOptions& sampling_options)
@@ -70,6 +76,7 @@ struct Sampling::Parts {
   void name();
 
   const SamplingOptions options;
+  SamplingTargets targets;  // none for the whole host
   std::unique_ptr<CpuSampler> sampler;
   std::unique_ptr<SideBand> side_band;
   ModuleRegistry registry;
@@ -90,6 +97,7 @@ struct Sampling::Parts {
   uint64_t start_unix_ns = 0;
   uint64_t last_maintain_ns = 0;
   uint64_t last_told_ns = 0;
+  std::atomic<bool> targets_ended{false};
   std::atomic<uint64_t> first_sample_ns{0};
   std::atomic<uint32_t> wanted_frequency{0};
   std::atomic<uint32_t> frequency{0};
@@ -148,11 +156,13 @@ void Sampling::Parts::collect(const std::stop_token& stop) {
     }
     if (ring_is_filling || monotonic_ns() >= next_drain_ns) {
       collect_once();
+      if (!options.whole_host && !targets_ended) targets_ended = targets.have_ended(*sampler);
       next_drain_ns = monotonic_ns() + kDrainMs * 1'000'000ULL;
     }
     if (monotonic_ns() - last_maintain_ns > kMaintainNs) {
       last_maintain_ns = monotonic_ns();
       processes->maintain();
+      if (!options.whole_host) targets.follow(*sampler, *resolver);
       (void)sampler->update_cpus();
       (void)side_band->update_cpus();
       process_count = processes->size();
@@ -209,8 +219,10 @@ Sampling::~Sampling() {
 }
 
 Result<std::unique_ptr<Sampling>> Sampling::load(const SamplingOptions& options) {
-  for (const uint32_t pid : options.pids) VESTA_TRY(check_process(pid));
   auto parts = std::make_unique<Parts>(options);
+  if (!options.whole_host) {
+    VESTA_ASSIGN(parts->targets, SamplingTargets::find(options.targets));
+  }
   parts->start_ns = monotonic_ns();
 
   CpuSamplerOptions sampling;
@@ -218,6 +230,7 @@ Result<std::unique_ptr<Sampling>> Sampling::load(const SamplingOptions& options)
   sampling.clock = options.clock;
   sampling.kernel_stacks = options.kernel_stacks;
   sampling.only_targets = !options.whole_host;
+  sampling.cgroups = parts->targets.kernel_cgroups();
   sampling.ring_bytes = options.ring_bytes;
   const RaisedPriority priority;
   VESTA_ASSIGN(parts->sampler, CpuSampler::load(sampling));
@@ -226,7 +239,7 @@ Result<std::unique_ptr<Sampling>> Sampling::load(const SamplingOptions& options)
   parts->wanted_frequency = parts->frequency = options.frequency;
   // Reading the kernel's types took some 10 MB that are free now, but would stay ours.
   ::malloc_trim(0);
-  for (const uint32_t pid : options.pids) VESTA_TRY(parts->sampler->add_target(pid));
+  VESTA_TRY(parts->targets.hand_to(*parts->sampler));
   // From before the first sample, so that nothing happens between the scan and the events.
   VESTA_ASSIGN(parts->side_band, SideBand::open());
   parts->processes = std::make_unique<ProcessTable>(parts->registry);
@@ -244,7 +257,7 @@ Result<std::unique_ptr<Sampling>> Sampling::load(const SamplingOptions& options)
   parts->loader = std::make_unique<TableLoader>(
       &*parts->kernel_tables, parts->cache ? &*parts->cache : nullptr, options.tables);
   SampleResolverOptions resolving;
-  resolving.targets = options.pids;
+  resolving.targets = parts->targets.processes();
   parts->resolver =
       std::make_unique<SampleResolver>(*parts->processes, parts->registry, *parts->loader,
                                        parts->slots, &*parts->kernel_processes, resolving);
@@ -269,6 +282,8 @@ Status Sampling::run(SampleConsumer& consumer) {
   parts.processes->scan();
   parts.resolver->begin();
   (void)parts.loader->wait_until_idle(kMaxTableHeadStart);
+  if (!parts.options.whole_host)
+    VESTA_TRY(parts.targets.drop_ended(*parts.sampler, *parts.resolver));
   parts.start_unix_ns = clock_ns(CLOCK_REALTIME);
   parts.sampling_ns = monotonic_ns();
   parts.last_told_ns = parts.sampling_ns;
@@ -291,6 +306,14 @@ uint64_t Sampling::Counters::lost_total() const {
   uint64_t sum = 0;
   for (const auto& [reason, count] : lost) sum += count;
   return sum;
+}
+
+bool Sampling::targets_ended() const {
+  return parts_->targets_ended;
+}
+
+const std::vector<uint32_t>& Sampling::ended_early() const {
+  return parts_->targets.ended_early();
 }
 
 Sampling::Counters Sampling::counters() const {

@@ -12,6 +12,7 @@
 
 #include "agent/cpu/perf_clock.h"
 #include "agent/recording/resolved_samples.h"
+#include "agent/recording/sampling_targets.h"
 #include "agent/unwinding/table_loader.h"
 #include "base/result.h"
 
@@ -21,12 +22,15 @@ struct SamplingOptions {
   uint32_t frequency = 99;
   ClockSource clock = ClockSource::kAuto;
   bool whole_host = false;
-  std::vector<uint32_t> pids;  // with what they fork; unless whole_host
+  TargetOptions targets;  // unless whole_host
   bool kernel_stacks = true;
   TableLoaderOptions tables;
   std::string cache_folder;        // for unwind tables; empty: none
-  uint32_t ring_bytes = 2U << 20;  // enough for 199 samples per second and CPU
+  uint32_t ring_bytes = 2U << 20;  // a power of two; see ring_bytes_for()
 };
+
+// Room for what comes between two looks at the ring, and for copies of stacks beside it.
+uint32_t ring_bytes_for(uint32_t frequency, uint32_t cpus);
 
 // What happens to samples. All calls come from one thread, which may wait for files.
 class SampleConsumer {
@@ -54,7 +58,7 @@ class Sampling {
   };
 
   // Has the kernel check everything, but does not sample yet. kPermission with what is missing,
-  // kNotFound for a process that does not exist.
+  // kNotFound for a target that does not exist.
   static Result<std::unique_ptr<Sampling>> load(const SamplingOptions& options);
   ~Sampling();
   Sampling(const Sampling&) = delete;
@@ -63,7 +67,8 @@ class Sampling {
   // As it was loaded.
   const PerfClock& clock() const;
 
-  // Samples from here on. `consumer` must live until stop() has returned.
+  // Samples from here on. `consumer` must live until stop() has returned. kNotFound when all
+  // targets have ended since load().
   Status run(SampleConsumer& consumer);
   // Samples that often, soon: weights stay true. Any thread.
   void set_frequency(uint32_t frequency);
@@ -71,6 +76,10 @@ class Sampling {
   void stop();
 
   // From any thread.
+  // Nothing is left to sample. Never for the whole host.
+  bool targets_ended() const;
+  // Targets that ended between load() and run().
+  const std::vector<uint32_t>& ended_early() const;
   Counters counters() const;
   uint32_t frequency() const;  // in force
   uint64_t period_ns() const;  // what a sample stands for now

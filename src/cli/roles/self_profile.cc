@@ -12,7 +12,7 @@ namespace vesta::cli {
 
 Result<std::string> profile_this_process(std::chrono::seconds time) {
   RecordingOptions options;
-  options.sampling.pids = {static_cast<uint32_t>(::getpid())};
+  options.sampling.targets.pids = {static_cast<uint32_t>(::getpid())};
   options.sampling.cache_folder = UnwindTableCache::default_folder();
   VESTA_ASSIGN(const std::unique_ptr<Recording> recording, Recording::start(options));
   std::this_thread::sleep_for(time);

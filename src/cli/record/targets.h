@@ -1,0 +1,36 @@
+// What `vesta record` and `vesta top` look at: flags that name processes, threads, cgroups,
+// containers and units, and what they stand for now. Plain functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "agent/recording/sampling_targets.h"
+#include "cli/command.h"
+
+namespace vesta::cli {
+
+// -p, -t, --cgroup, --container, --unit and -a. `thread_letter` is 0 where -t means something else.
+std::vector<Flag> target_flags(char thread_letter);
+
+bool names_targets(const Arguments& arguments);
+
+struct ChosenTargets {
+  bool whole_host = false;
+  TargetOptions options;
+  std::string what;           // "process 1234", "nginx (1234, 1240)"
+  bool is_looked_up = false;  // by a name, so that people want to see what was found
+};
+
+// All of them together. kUsage for words that cannot be meant, kNotFound, with names that come
+// close, for what does not run.
+Result<ChosenTargets> choose_targets(const Arguments& arguments);
+
+// A number or a name of -p; a name may stand for several processes.
+Result<std::vector<uint32_t>> processes_of_word(std::string_view word);
+
+// For a word that was typed without a flag: whether a process is called that.
+bool is_process_name(std::string_view word);
+
+}  // namespace vesta::cli

@@ -126,6 +126,8 @@ Result<HttpAnswer> HttpConnection::call(const HttpCall& call) {
   const HeaderList headers = header_list(call);
   char reason[CURL_ERROR_SIZE] = "";
   curl_easy_setopt(curl, CURLOPT_URL, call.url.c_str());
+  if (!call.unix_socket.empty())
+    curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, call.unix_socket.c_str());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
   const bool follow = call.follow_redirects && call.method == "GET";

@@ -25,8 +25,9 @@ struct HttpCall {
   bool follow_redirects = true;  // within http and https only, of GET
   // Asked a few times a second; the transfer ends with kUnavailable once it is true.
   std::function<bool()> is_cancelled = {};
-  std::string ca_file;    // in place of the system's; empty = the system's
-  std::string cert_file;  // with key_file: shown to the other side, PEM
+  std::string unix_socket;  // a path to connect to, whatever host the URL has; empty = by the URL
+  std::string ca_file;      // in place of the system's; empty = the system's
+  std::string cert_file;    // with key_file: shown to the other side, PEM
   std::string key_file;
   bool skip_verify = false;  // talks to whoever answers
 };

@@ -108,6 +108,7 @@ void ProcessMetadata::configure(ProcessMetadataOptions options) {
   options_ = std::move(options);
   if (options_.host_name.empty()) options_.host_name = own_host_name();
   if (!options_.clock) options_.clock = monotonic_ns;
+  containers_ = ContainerNames(options_.containers);
   while (!entries_.empty()) drop(entries_.begin());
 }
 
@@ -302,6 +303,17 @@ void ProcessMetadata::join_pod(Entry& entry, Attributes& attributes, std::string
   }
 }
 
+// What the runtime calls the container, and the name of a service that follows from it.
+std::string ProcessMetadata::join_container(const CgroupIdentity& cgroup, Attributes& attributes) {
+  if (cgroup.container_id.empty()) return "";
+  const ContainerState& state =
+      containers_.of(cgroup.runtime, cgroup.container_id, options_.clock());
+  set_attribute(attributes, attribute::kContainerName, state.name);
+  set_attribute(attributes, attribute::kContainerImage, state.image);
+  set_attribute(attributes, attribute::kContainerImageTag, state.image_tag);
+  return state.service.empty() ? state.name : state.service;
+}
+
 void ProcessMetadata::describe(Entry& entry) {
   const Facts& facts = entry.facts;
   auto out = std::make_shared<ProcessDescription>();
@@ -322,15 +334,16 @@ void ProcessMetadata::describe(Entry& entry) {
   set_attribute(attributes, attribute::kContainerRuntime, facts.cgroup.runtime);
   set_attribute(attributes, attribute::kContainerName, facts.cgroup.container_name);
   set_attribute(attributes, attribute::kEcsTask, facts.cgroup.ecs_task);
+  const std::string container_service = join_container(facts.cgroup, attributes);
   std::string pod_service;
   join_pod(entry, attributes, pod_service);
 
   std::string program_service;  // set when only the program gives the name
   const std::string_view declared = find_attribute(attributes, attribute::kServiceName);
   if (declared.empty() || declared.starts_with(kUnknownService)) {
-    constexpr size_t kProgramCandidate = 2;
-    const std::array<std::string_view, 5> candidates = {
-        service_of_unit(facts.cgroup.unit), pod_service, facts.program,
+    constexpr size_t kProgramCandidate = 3;
+    const std::array<std::string_view, 6> candidates = {
+        service_of_unit(facts.cgroup.unit),           pod_service, container_service, facts.program,
         facts.is_kernel_thread ? kKernelService : "", entry.name};
     const auto* const found =
         std::ranges::find_if(candidates, [](std::string_view name) { return !name.empty(); });

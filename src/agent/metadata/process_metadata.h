@@ -18,6 +18,7 @@
 #include "agent/config/agent_config.h"
 #include "agent/metadata/attributes.h"
 #include "agent/metadata/cgroup.h"
+#include "agent/metadata/container_names.h"
 #include "agent/metadata/kubernetes.h"
 #include "agent/metadata/runtime.h"
 
@@ -49,6 +50,7 @@ struct ProcessMetadataOptions {
   TargetConfig targets;
   std::vector<std::string> environment;       // variables that may be exported
   std::map<std::string, std::string> labels;  // added to every process; win over all else
+  ContainerNamesOptions containers;
   // Changes the attributes at last; false when the process is not to be profiled.
   std::function<bool(Attributes&)> relabel = {};
   size_t max_processes = 8192;  // remembered
@@ -105,12 +107,14 @@ class ProcessMetadata {
   void reread_if_due(const ProcessIdentity& identity, Entry& entry, uint64_t now_ns);
   void describe(Entry& entry);
   void join_pod(Entry& entry, Attributes& attributes, std::string& service);
+  std::string join_container(const CgroupIdentity& cgroup, Attributes& attributes);
   void keep_limits(uint64_t now_ns);
   void drop(Place place);
 
   Kubernetes& kubernetes_;
   ProcessMetadataOptions options_;
   RuntimeProbe runtimes_;
+  ContainerNames containers_;
   std::list<Entry> entries_;  // most recently used first
   std::unordered_map<uint32_t, Place> by_pid_;
   size_t bytes_ = 0;

@@ -30,6 +30,7 @@ class ProcessMetadataTest : public ::testing::Test {
     out.proc_root = proc_.root();
     out.host_name = "h1";
     out.clock = [this] { return now_ns_; };
+    out.containers.roots = {proc_.root() + "/host"};
     return out;
   }
   ProcessMetadata& metadata() {
@@ -191,6 +192,23 @@ TEST_F(ProcessMetadataTest, ContainersAreKnownByCgroupAndByMounts) {
   write(43, "mountinfo",
         "1 2 8:1 /docker/containers/" + kId + "/hostname /etc/hostname rw - ext4 /dev/sda rw\n");
   EXPECT_EQ(value(*metadata().of(hidden), "container.id"), kId);
+}
+
+TEST_F(ProcessMetadataTest, ContainersHaveTheNamesThatTheirRuntimeKnows) {
+  const std::string folder = proc_.root() + "/host/var/lib/docker/containers/" + kId;
+  std::filesystem::create_directories(folder);
+  write_text(folder + "/config.v2.json",
+             R"({"Name":"/shop-web-1","Config":{"Image":"acme/web:2"}})");
+  const ProcessIdentity identity = add(42, "/bin/server");
+  write(42, "cgroup", "0::/system.slice/docker-" + kId + ".scope\n");
+  const auto got = metadata().of(identity);
+  EXPECT_EQ(value(*got, "container.name"), "shop-web-1");
+  EXPECT_EQ(value(*got, "container.image.name"), "acme/web");
+  EXPECT_EQ(value(*got, "container.image.tags"), "2");
+  EXPECT_EQ(value(*got, "service.name"), "shop-web-1");
+  write(42, "environ", "OTEL_SERVICE_NAME=web\0"s);
+  now_ns_ += 6 * kSecond;
+  EXPECT_EQ(service(identity), "web");
 }
 
 TEST_F(ProcessMetadataTest, AProcessThatHasGoneIsDescribedByWhatIsLeft) {

@@ -1,12 +1,14 @@
 // Where profiles are kept: the interface of all engines. One engine serves all tenants; what one
 // tenant wrote is never seen by another. Every member may be called from any thread at any time.
 //
-// Time: a profile belongs to the range [start, end) that holds its start. Cumulative types are
-// added up. Instant types (a heap, goroutines) are averaged over the profiles of a series, rounded
-// so that the total of the series stays within half a unit, and then added up over series. A
-// profile without samples is one, too: a heap that was empty lowers the average.
+// Time: a profile belongs to the range [start, end) that holds its start; totals over time alone
+// spread it over the time that it covers. Cumulative types are added up. Instant types (a heap,
+// goroutines) are averaged over the profiles of a series, rounded so that the total of the series
+// stays within half a unit, and then added up over series. A profile without samples is one, too: a
+// heap that was empty lowers the average.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -31,6 +33,9 @@ struct TimeRange {
   friend bool operator==(const TimeRange&, const TimeRange&) = default;
 };
 inline constexpr TimeRange kAllTime{INT64_MIN, INT64_MAX};
+inline TimeRange overlap(TimeRange a, TimeRange b) {
+  return {std::max(a.start_ns, b.start_ns), std::min(a.end_ns, b.end_ns)};
+}
 
 struct ValueRange {
   int64_t min = INT64_MIN;
@@ -101,21 +106,27 @@ struct TotalsRequest {
   SampleFilter samples;
   // By stack of a service's tree, whether it counts; asked once for each service. None: all do.
   std::function<std::vector<uint8_t>(const StackTree&)> stacks;
+  // A profile counts in the step that it starts in. Otherwise, for cumulative types, it is spread
+  // over the time that it covers (time_spread.h): those that reach into the range from before it
+  // count in part, as do those that reach beyond its end.
+  bool by_start = false;
   QueryBudget budget;
 
+  bool spreads() const { return !by_start && type.temporality() == Temporality::kCumulative; }
   bool counts_all() const { return samples.empty() && !stacks && !group_samples; }
 };
 
 struct TotalsPoint {
-  int64_t time_ns = 0;  // where the bucket starts
-  int64_t value = 0;    // cumulative: the sum; instant: averages of series, added up
-  int64_t sum = 0;      // of all profiles' totals, whatever the type
-  uint64_t profiles = 0;
+  int64_t time_ns = 0;     // where the bucket starts
+  int64_t value = 0;       // cumulative: the sum; instant: averages of series, added up
+  int64_t sum = 0;         // of all profiles' totals, or their parts, whatever the type
+  uint64_t profiles = 0;   // that start in it
+  int64_t covered_ns = 0;  // of the bucket: what some profile of the group covers
   friend bool operator==(const TotalsPoint&, const TotalsPoint&) = default;
 };
 struct TotalsSeries {
   Labels group;
-  std::vector<TotalsPoint> points;  // buckets without a profile are absent
+  std::vector<TotalsPoint> points;  // buckets that no profile counts in are absent
 };
 
 // One stored profile, or one span of one: for heat maps and exemplars.

@@ -9,6 +9,7 @@
 #include "store/sample_labels.h"
 #include "store/series_labels.h"
 #include "store/stack_dictionary.h"
+#include "store/totals_groups.h"
 
 namespace vesta::memory {
 namespace {
@@ -103,10 +104,6 @@ class SampleTest {
   Selector left_;                  // those matchers
   std::vector<Verdict> verdicts_;  // by label set of the service
 };
-
-int64_t average(int64_t sum, size_t count) {
-  return CarriedDivision(static_cast<int64_t>(count))(sum);
-}
 
 bool is_averaged(const ChosenSeries& chosen) {
   return chosen.series->type.temporality() == Temporality::kInstant && chosen.profiles.size() > 1;
@@ -304,48 +301,45 @@ Result<std::vector<TotalsSeries>> totals(const Tenant& tenant, const TotalsReque
   }
   QueryCost cost(request.budget);
   SampleTest test(request.samples);
-  std::map<Labels, std::map<uint64_t, TotalsPoint>> groups;  // by number of the bucket
+  const StepGrid grid(request.range, request.step_ns);
+  TotalsGroups groups(request, cost);
+  TimeRange reach = request.range;  // of what may count: profiles from before reach into the range
+  if (!reach.empty()) reach.start_ns = saturating_subtract(reach.start_ns, kMostSpreadNs);
   for (const ChosenSeries& chosen :
-       choose(tenant, request.type, request.selector, request.range, request.samples, {}, {})) {
-    std::map<uint64_t, std::map<Labels, int64_t>> buckets;
-    std::map<uint64_t, uint64_t> profiles;  // by bucket
+       choose(tenant, request.type, request.selector, reach, request.samples, {}, {})) {
+    std::map<Labels, StepSums> sums;        // by labels of samples
+    std::map<uint64_t, uint64_t> profiles;  // by step
+    TimeCover cover;
     std::vector<uint8_t> stacks;
     if (request.stacks) stacks = request.stacks(chosen.service->tree);
     test.use(chosen);
     for (const auto& [id, profile] : chosen.profiles) {
-      // The range may be wider than 63 bits.
-      const uint64_t offset =
-          static_cast<uint64_t>(profile->time_ns) - static_cast<uint64_t>(request.range.start_ns);
-      const uint64_t number = offset / static_cast<uint64_t>(request.step_ns);
-      ++profiles[number];
+      const bool starts_here = request.range.contains(profile->time_ns);
+      if (starts_here) ++profiles[grid.number_of(profile->time_ns)];
+      if (!starts_here && !request.spreads()) continue;
       for (const auto& [own, total] : counted_totals(chosen, *profile, request, test, stacks)) {
-        int64_t& sum = buckets[number][own];
-        sum = saturating_add(sum, total);
+        StepSums& steps = sums[own];
+        VESTA_TRY(cost.step());
+        grid.spread(profile->time_ns, request.spreads() ? profile->duration_ns : 0, total,
+                    [&](uint64_t number, int64_t part) {
+                      int64_t& sum = steps[number].sum;
+                      sum = saturating_add(sum, part);
+                    });
       }
     }
+    for (const auto& [id, profile] : chosen.profiles)
+      cover.add(overlap(spread_range(profile->time_ns, profile->duration_ns), request.range));
     const Labels labels = group_of(*chosen.labels, request.group_by);
-    const bool instant = request.type.temporality() == Temporality::kInstant;
-    for (const auto& [number, parts] : buckets) {
-      for (const auto& [own, sum] : parts) {
-        const auto [at, is_new] = groups[joined(labels, own)].try_emplace(number);
-        if (is_new) VESTA_TRY(cost.add(sizeof(TotalsPoint)));
-        TotalsPoint& point = at->second;
-        point.time_ns = static_cast<int64_t>(static_cast<uint64_t>(request.range.start_ns) +
-                                             number * static_cast<uint64_t>(request.step_ns));
-        point.value = saturating_add(point.value, instant ? average(sum, profiles[number]) : sum);
-        point.sum = saturating_add(point.sum, sum);
-        point.profiles += profiles[number];
+    for (auto& [own, steps] : sums) {
+      for (auto& [number, sum] : steps) {
+        if (const auto found = profiles.find(number); found != profiles.end())
+          sum.profiles = found->second;
       }
+      VESTA_TRY(groups.add(joined(labels, own), steps, cover));
     }
   }
   VESTA_TRY(cost.add(0));
-  std::vector<TotalsSeries> answer;
-  for (const auto& [labels, points] : groups) {
-    TotalsSeries series{labels, {}};
-    for (const auto& [number, point] : points) series.points.push_back(point);
-    answer.push_back(std::move(series));
-  }
-  return answer;
+  return groups.finish();
 }
 
 Result<std::vector<ProfilePoint>> points(const Tenant& tenant, const PointsRequest& request) {

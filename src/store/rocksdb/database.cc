@@ -24,9 +24,10 @@ namespace {
 
 constexpr std::array<const char*, kFamilyCount> kNames = {
     "default", "series", "hours", "dictionary", "raw", "totals", "rollup"};
-constexpr std::string_view kSchema = "4";
-// Can be read as it is: it has no pieces of profiles, all else is the same.
-constexpr std::string_view kSchemaBefore = "3";
+constexpr std::string_view kSchema = "5";
+// Can be read as they are, once it is known how long profiles are (store.cc). Version 3 has no
+// pieces of profiles, all else is the same.
+constexpr std::array<std::string_view, 2> kSchemasBefore = {"3", "4"};
 constexpr auto kRetryInterval = std::chrono::milliseconds(100);
 
 rocksdb::Slice slice(std::string_view text) {
@@ -240,19 +241,33 @@ Status Database::check_schema() {
   const Key key = meta_key(MetaKind::kSchema);
   std::string version;
   VESTA_ASSIGN(const bool found, get(Family::kMeta, key.view(), version));
+  schema_ = found ? version : std::string(kSchema);
   if (version == kSchema) return {};
-  rocksdb::WriteBatch batch;
-  batch.Put(family(Family::kMeta), slice(key.view()), slice(kSchema));
-  if (!found) return write(batch, true);
-  if (version == kSchemaBefore) {
-    // On a full disk the number comes with the new log, before any profile.
-    if (const Status raised = write(batch, true); !raised) warn(raised.error().message);
-    return {};
+  if (!found) {
+    rocksdb::WriteBatch batch;
+    batch.Put(family(Family::kMeta), slice(key.view()), slice(kSchema));
+    return write(batch, true);
   }
+  if (is_of_schema_before()) return {};
   return Error{ErrorCode::kUnsupported,
                fmt::format("{}: the data has schema version {}, this Vesta knows version {}",
                            directory_, version, kSchema),
                "start the version of Vesta that wrote it; it can export what is to be kept"};
+}
+
+bool Database::is_of_schema_before() const {
+  return std::ranges::find(kSchemasBefore, schema_) != kSchemasBefore.end();
+}
+
+Status Database::raise_schema(rocksdb::WriteBatch& batch) {
+  batch.Put(family(Family::kMeta), slice(meta_key(MetaKind::kSchema).view()), slice(kSchema));
+  // On a full disk, the next start does it again.
+  if (const Status raised = write(batch, true); !raised) {
+    warn(raised.error().message);
+  } else {
+    schema_ = kSchema;
+  }
+  return {};
 }
 
 Error Database::error_of(const rocksdb::Status& status, std::string_view doing) const {
@@ -376,7 +391,7 @@ bool Database::recover() {
 bool Database::start_new_log() {
   // Where nothing is in memory there would be no new log.
   rocksdb::WriteBatch batch;
-  batch.Put(family(Family::kMeta), slice(meta_key(MetaKind::kSchema).view()), slice(kSchema));
+  batch.Put(family(Family::kMeta), slice(meta_key(MetaKind::kSchema).view()), slice(schema_));
   rocksdb::WriteOptions in_memory;
   in_memory.disableWAL = true;
   rocksdb::Status status = db_->Write(in_memory, &batch);

@@ -83,6 +83,11 @@ class Database {
   uint64_t disk_bytes();
   uint64_t block_cache_bytes() const;
 
+  // Whether an earlier version of Vesta wrote the data. raise_schema() writes what the batch has
+  // and the number of this version.
+  bool is_of_schema_before() const;
+  Status raise_schema(rocksdb::WriteBatch& batch);
+
   void warn(std::string_view message) const {
     if (warn_) warn_(message);
   }
@@ -101,6 +106,7 @@ class Database {
   Error refused(std::string_view why) const;
 
   const std::string directory_;
+  std::string schema_;  // that the data has
   const std::function<void(std::string_view)> warn_;
   DiskReserve reserve_;
   LogList logs_;

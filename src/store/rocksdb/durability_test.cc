@@ -10,6 +10,7 @@
 
 #include "store/rocksdb/faulty_file_system.h"
 #include "store/rocksdb/rocksdb_engine.h"
+#include "store/rocksdb/stored_totals.h"
 #include "store/rocksdb/temporary_directory.h"
 #include "store/testing/stored_profiles.h"
 
@@ -377,15 +378,46 @@ void with_plain_database(const std::string& directory, const auto& work) {
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
   ASSERT_TRUE(rocksdb::DB::Open(options, directory, families, &handles, &db).ok());
-  work(*db);
+  work(*db, handles);
   for (rocksdb::ColumnFamilyHandle* handle : handles) db->DestroyColumnFamilyHandle(handle);
   delete db;
+}
+
+// Roll-ups of totals as they were before schema 5; nothing for others and for old ones.
+std::string as_version_1(const std::string& key, const std::string& value) {
+  using namespace rocks;
+  if (key.size() < 13 || value.empty() || value[0] != 2) return {};
+  std::string out(1, 1);
+  const auto bucket = static_cast<Bucket>(big_endian(key, key.size() - 4, 4));
+  if (key[4] == static_cast<char>(Level::kSeriesHourTotals)) {
+    HourTotals totals;
+    EXPECT_TRUE(totals.parse(value, bucket));
+    put_varint(out, totals.summary().profiles);
+    put_signed(out, totals.summary().sum);
+    int64_t last = bucket_start_ns(bucket, rocks::kHourNs);
+    EXPECT_TRUE(totals.for_each([&](const TimedTotal& total) {
+      put_varint(out, static_cast<uint64_t>(total.time_ns - last));
+      put_signed(out, total.value);
+      last = total.time_ns;
+    }));
+    return out;
+  }
+  if (key[4] != static_cast<char>(Level::kSeriesDayTotals)) return {};
+  std::vector<HourSummary> hours;
+  EXPECT_TRUE(decode_day_totals(value, bucket, hours));
+  put_varint(out, hours.size());
+  for (const HourSummary& hour : hours) {
+    out.push_back(static_cast<char>(hour.hour - first_hour_of(bucket)));
+    put_varint(out, hour.profiles);
+    put_signed(out, hour.sum);
+  }
+  return out;
 }
 
 TEST_F(DurabilityTest, AnotherSchemaIsRefused) {
   open().reset();
   with_plain_database(options_.directory,
-                      [](rocksdb::DB& db) { ASSERT_TRUE(db.Put({}, "v", "1").ok()); });
+                      [](rocksdb::DB& db, const auto&) { ASSERT_TRUE(db.Put({}, "v", "1").ok()); });
   const auto refused = open_rocksdb_engine(options_);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
@@ -393,15 +425,67 @@ TEST_F(DurabilityTest, AnotherSchemaIsRefused) {
 }
 
 TEST_F(DurabilityTest, TheSchemaBeforeIsTakenAndRaised) {
-  open().reset();
-  with_plain_database(options_.directory,
-                      [](rocksdb::DB& db) { ASSERT_TRUE(db.Put({}, "v", "3").ok()); });
-  open().reset();
-  with_plain_database(options_.directory, [](rocksdb::DB& db) {
-    std::string version;
-    ASSERT_TRUE(db.Get({}, "v", &version).ok());
-    EXPECT_EQ(version, "4");
-  });
+  // Profiles of 90 minutes, so that every hour has parts of those that started before it.
+  auto engine = open();
+  for (int64_t i = 0; i < 60; ++i) {
+    ProfileSpec spec;
+    spec.labels = {{"service_name", "web"}};
+    spec.time_ns = kStartNs + i * 50 * kMinuteNs;
+    spec.duration_ns = 90 * kMinuteNs;
+    spec.samples = {{"main", 1000 + i}};
+    ASSERT_TRUE(engine->write("t", batch_of({spec}), {}));
+  }
+  ASSERT_TRUE(engine->maintain());
+  const auto charts = [&] {
+    std::string text;
+    for (const int64_t step : {7 * kMinuteNs, kHourNs, kDayNs}) {
+      TotalsRequest request;
+      request.type = type_of(kCpuType);
+      request.range = {kStartNs + 30 * kMinuteNs, kStartNs + 3 * kDayNs};
+      request.step_ns = step;
+      const auto answer = engine->totals("t", request);
+      EXPECT_TRUE(answer) << answer.error().message;
+      if (answer) text += text_of(answer->at(0)) + "\n";
+    }
+    return text;
+  };
+  const std::string expected = charts();
+  for (const std::string before : {"3", "4"}) {
+    engine.reset();
+    with_plain_database(options_.directory, [&](rocksdb::DB& db, const auto& handles) {
+      ASSERT_TRUE(db.Put({}, "v", before).ok());
+      // What version 4 did not have: how long profiles are; and its totals are sums alone.
+      const auto each = [&](rocksdb::ColumnFamilyHandle* family, const auto& visit) {
+        const std::unique_ptr<rocksdb::Iterator> at(db.NewIterator({}, family));
+        for (at->SeekToFirst(); at->Valid(); at->Next())
+          visit(at->key().ToString(), at->value().ToString());
+      };
+      size_t rewritten = 0;
+      for (rocksdb::ColumnFamilyHandle* family : handles) {
+        each(family, [&](const std::string& key, const std::string& value) {
+          if (family->GetName() == "default" && key[0] == 'l') {
+            ASSERT_TRUE(db.Delete({}, family, key).ok());
+          }
+          if (family->GetName() != "rollup") return;
+          const std::string old = as_version_1(key, value);
+          if (old.empty()) return;
+          ++rewritten;
+          ASSERT_TRUE(db.Put({}, family, key, old).ok());
+        });
+      }
+      EXPECT_GT(rewritten, 40U);
+    });
+    engine = open();
+    EXPECT_EQ(charts(), expected);
+    engine.reset();
+    with_plain_database(options_.directory, [](rocksdb::DB& db, const auto&) {
+      std::string version;
+      ASSERT_TRUE(db.Get({}, "v", &version).ok());
+      EXPECT_EQ(version, "5");
+    });
+    engine = open();
+    EXPECT_EQ(charts(), expected) << "after another start";
+  }
 }
 
 TEST_F(DurabilityTest, RestoreWantsAnEmptyDirectoryAndABackup) {

@@ -156,6 +156,7 @@ enum class MetaKind : uint8_t {
   kWatermark = 'w',
   kDirty = 'd',
   kRetention = 'r',
+  kLength = 'l',
 };
 inline Key meta_key(MetaKind kind) {
   return Key().u8(static_cast<uint8_t>(kind));

@@ -18,6 +18,11 @@ struct Matched {
   bool is_whole = false;
 };
 
+// From when on profiles may reach into the range.
+TimeRange with_look_back(TimeRange range, const ProfileLengths& lengths) {
+  return {saturating_subtract(range.start_ns, lengths.longest_ns()), range.end_ns};
+}
+
 }  // namespace
 
 Result<QueryScope> QueryScope::open(Store& store, std::string_view tenant_name,
@@ -29,10 +34,17 @@ Result<QueryScope> QueryScope::open(Store& store, std::string_view tenant_name,
   scope.tenant = tenant->id;
   // Nothing is deleted, and no dictionary goes, until all snapshots are taken.
   const auto gate = tenant->gate.enter();
+  TimeRange reach = range;
+  if (options.looks_back) {
+    const std::shared_lock lock(tenant->index_mutex);
+    ProfileLengths all;
+    for (const auto& [partition, lengths] : tenant->lengths) all.add(lengths);
+    reach = with_look_back(range, all);
+  }
   RollupView rollups;
   {
     const auto lock = tenant->rollups.lock();
-    rollups = tenant->rollups.view(first_hour(range), last_hour(range));
+    rollups = tenant->rollups.view(first_hour(reach), last_hour(reach));
     scope.view = std::make_unique<ReadView>(*store.database);
   }
   {
@@ -41,7 +53,7 @@ Result<QueryScope> QueryScope::open(Store& store, std::string_view tenant_name,
     if (known == tenant->type_numbers.end()) return scope;
     scope.type = known->second;
     const SeriesIndex& index = tenant->index;
-    const SeriesSet active = index.active(first_hour(range), last_hour(range));
+    const SeriesSet active = index.active(first_hour(reach), last_hour(reach));
     const SeriesSet matching = index.match(selector);
     std::map<std::pair<std::string_view, PartitionNumber>, Matched> services;
     for (const SeriesNumber number : matching& active) {
@@ -52,9 +64,14 @@ Result<QueryScope> QueryScope::open(Store& store, std::string_view tenant_name,
       matched.service = service;
       matched.series.emplace_back(index.labels(number), number);
     }
-    const PlanInput input{index, rollups, range, options.rollups && store.options.use_rollups,
-                          options.totals};
     for (auto& [key, matched] : services) {
+      const auto lengths = tenant->lengths.find(key.second);
+      const bool looks_back = options.looks_back && lengths != tenant->lengths.end();
+      // A write that came since may be longer than what the roll-ups were looked up for.
+      const TimeRange planned =
+          looks_back ? overlap(with_look_back(range, lengths->second), reach) : range;
+      const PlanInput input{index, rollups, planned, options.rollups && store.options.use_rollups,
+                            options.totals};
       std::ranges::sort(matched.series);
       ScopeService& service = scope.services.emplace_back();
       service.service = matched.service;

@@ -40,6 +40,7 @@ struct ScopeOptions {
   bool dictionaries = true;
   bool rollups = true;
   bool totals = false;                // pieces are of totals, each series by itself
+  bool looks_back = false;            // also at profiles that start before the range
   std::vector<std::string> group_by;  // series of one service may be read together if they share it
 };
 

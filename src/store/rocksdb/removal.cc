@@ -262,6 +262,13 @@ void Removal::drop_series() {
     if (!tenant_.index.of_partition(number).isSubset(dropped_)) continue;
     batch_.Delete(db_.family(Family::kMeta),
                   slice(meta_key(MetaKind::kPartition).u32(tenant_.id).u32(number).view()));
+    if (const auto lengths = tenant_.lengths.find(number); lengths != tenant_.lengths.end()) {
+      lengths->second.for_each([&](uint8_t length) {
+        batch_.Delete(
+            db_.family(Family::kMeta),
+            slice(meta_key(MetaKind::kLength).u32(tenant_.id).u32(number).u8(length).view()));
+      });
+    }
     put_range(Family::kDictionary, slice(Key().u32(tenant_.id).u32(number).view()),
               slice(Key().u32(tenant_.id).u32(number + 1).view()));
     dropped_partitions_.push_back(number);
@@ -284,6 +291,7 @@ void Removal::update_index() {
   for (const PartitionNumber number : dropped_partitions_) {
     tenant_.partitions.erase(tenant_.services.at(number));
     tenant_.services.erase(number);
+    tenant_.lengths.erase(number);
     store_.dictionaries.forget(tenant_.id, number);
   }
 }

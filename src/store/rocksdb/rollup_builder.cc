@@ -111,7 +111,7 @@ class RollupWriter {
                                  StoredTotal total;
                                  if (!total.parse(value))
                                    return damaged_record(*store_.database, key);
-                                 timed_.push_back({key.time_ns, total.value});
+                                 timed_.push_back({key.time_ns, total.duration_ns, total.value});
                                  return {};
                                }));
     if (timed_.empty()) return remove(Level::kSeriesHourTotals, {piece.series, 0}, piece.bucket);
@@ -119,17 +119,17 @@ class RollupWriter {
                encode_hour_totals(piece.bucket, timed_));
   }
   Status roll_day_totals(Day day, SeriesNumber series, const std::vector<Hour>& hours) {
-    sums_.clear();
+    summaries_.clear();
     HourTotals totals;
     for (const Hour hour : hours) {
       VESTA_ASSIGN(const bool found, find(Level::kSeriesHourTotals, {series, 0}, hour));
       if (!found) continue;  // as below
       if (!totals.parse(rollup_.value(), hour))
         return damaged_record(*store_.database, {tenant_.id, hour, series, 0, 0});
-      sums_.push_back({hour, totals.sum()});
+      summaries_.push_back(totals.summary());
     }
-    if (sums_.empty()) return remove(Level::kSeriesDayTotals, {series, 0}, day);
-    return put(Level::kSeriesDayTotals, {series, 0}, day, encode_day_totals(day, sums_));
+    if (summaries_.empty()) return remove(Level::kSeriesDayTotals, {series, 0}, day);
+    return put(Level::kSeriesDayTotals, {series, 0}, day, encode_day_totals(day, summaries_));
   }
 
   Status roll_day(Level from, Level to, RollupOwner owner, Day day,
@@ -196,7 +196,7 @@ class RollupWriter {
   Accumulator all_;
   std::array<Accumulator, 6> parts_;
   std::vector<TimedTotal> timed_;
-  std::vector<HourSum> sums_;
+  std::vector<HourSummary> summaries_;
   rocksdb::WriteBatch batch_;
 };
 

@@ -3,7 +3,6 @@
 // caller holds the lock of the index.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -42,9 +41,6 @@ std::vector<Piece> plan_service(const PlanInput& input, PartitionNumber partitio
 
 inline TimeRange bucket_range(Bucket bucket, int64_t width) {
   return {bucket_start_ns(bucket, width), bucket_end_ns(bucket, width)};
-}
-inline TimeRange overlap(TimeRange a, TimeRange b) {
-  return {std::max(a.start_ns, b.start_ns), std::min(a.end_ns, b.end_ns)};
 }
 
 // First and last hour of a range. REQUIRES: !range.empty()

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <rocksdb/write_batch.h>
+
 #include <chrono>
 #include <mutex>
 
@@ -90,8 +92,16 @@ class Loader {
                                     static_cast<TypeNumber>(big_endian(value, 4, 4))});
       return true;
     }));
+    VESTA_TRY(each_meta(MetaKind::kLength, 10, [&](std::string_view key, std::string_view) {
+      Tenant* tenant = tenant_of(key);
+      if (tenant == nullptr) return false;
+      tenant->lengths[static_cast<PartitionNumber>(big_endian(key, 5, 4))].add(
+          static_cast<uint8_t>(big_endian(key, 9, 1)));
+      return true;
+    }));
     VESTA_TRY(load_series());
-    return load_hours();
+    VESTA_TRY(load_hours());
+    return store_.database->is_of_schema_before() ? raise_schema() : Status();
   }
 
  private:
@@ -150,6 +160,35 @@ class Loader {
       tenant->index.add_hour(static_cast<Hour>(big_endian(cursor.key(), 4, 4)), series);
     }
     return cursor.status();
+  }
+
+  // Earlier versions did not keep how long profiles are. Their roll-ups of totals are read as they
+  // are (stored_totals.h).
+  Status raise_schema() {
+    std::map<std::pair<TenantId, PartitionNumber>, ProfileLengths> found;
+    Cursor cursor(*store_.database, Family::kTotals, false);
+    Tenant* tenant = nullptr;
+    for (cursor.seek({}); cursor.valid(); cursor.next()) {
+      VarintReader reader(cursor.value());
+      reader.signed_varint();  // the total
+      const int64_t duration_ns = reader.signed_varint();
+      // A damaged block is told to those who ask for it.
+      if (cursor.key().size() != ProfileKey::kSize || !reader.ok()) continue;
+      const ProfileKey key = ProfileKey::decode(cursor.key());
+      if (tenant == nullptr || tenant->id != key.tenant) tenant = store_.tenants.by_id(key.tenant);
+      if (tenant == nullptr || !tenant->index.contains(key.series)) continue;
+      found[{key.tenant, tenant->index.series(key.series).partition}].add(
+          ProfileLengths::class_of(duration_ns));
+    }
+    if (!cursor.status()) return cursor.status();
+    rocksdb::WriteBatch batch;
+    for (const auto& [owner, lengths] : found) {
+      store_.tenants.by_id(owner.first)->lengths[owner.second] = lengths;
+      lengths.for_each([&](uint8_t length) {
+        put_length(batch, *store_.database, owner.first, owner.second, length);
+      });
+    }
+    return store_.database->raise_schema(batch);
   }
 
   Error damaged(std::string_view what) const {
@@ -237,6 +276,13 @@ std::string encode_labels(const Labels& labels, PartitionNumber partition, TypeN
     put_text(out, value);
   }
   return out;
+}
+
+void put_length(rocksdb::WriteBatch& batch, Database& database, TenantId tenant,
+                PartitionNumber partition, uint8_t length) {
+  const Key key = meta_key(MetaKind::kLength).u32(tenant).u32(partition).u8(length);
+  batch.Put(database.family(Family::kMeta), {key.view().data(), key.view().size()},
+            rocksdb::Slice());
 }
 
 std::string encode_policy(const RetentionPolicy& policy) {

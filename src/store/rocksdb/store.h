@@ -17,6 +17,7 @@
 #include "store/rocksdb/dictionary_store.h"
 #include "store/rocksdb/garbage.h"
 #include "store/rocksdb/options.h"
+#include "store/rocksdb/profile_lengths.h"
 #include "store/rocksdb/rollup_state.h"
 #include "store/rocksdb/series_index.h"
 #include "store/rocksdb/write_gate.h"
@@ -36,6 +37,7 @@ struct Tenant {
   std::map<ProfileType, TypeNumber> type_numbers;
   std::map<std::string, PartitionNumber, std::less<>> partitions;  // by service
   std::map<PartitionNumber, std::string> services;
+  std::map<PartitionNumber, ProfileLengths> lengths;
   PartitionNumber next_partition = 0;
   SeriesNumber next_series = 0;
   // Numbers of series whose first write failed. It may be in the store all the same: the next try
@@ -87,5 +89,8 @@ int64_t kept_from(const RetentionPolicy& policy, std::string_view service, int64
 // Records of `meta` and `series`.
 std::string encode_labels(const Labels& labels, PartitionNumber partition, TypeNumber type);
 std::string encode_policy(const RetentionPolicy& policy);
+// Profiles of the service may be this long.
+void put_length(rocksdb::WriteBatch& batch, Database& database, TenantId tenant,
+                PartitionNumber partition, uint8_t length);
 
 }  // namespace vesta::rocks

@@ -3,20 +3,20 @@
 #include <map>
 #include <optional>
 
-#include "profile/carried_rounding.h"
 #include "store/rocksdb/query_scope.h"
 #include "store/rocksdb/reader.h"
 #include "store/rocksdb/stored_totals.h"
 #include "store/sample_labels.h"
+#include "store/totals_groups.h"
 
 namespace vesta::rocks {
 namespace {
 
-// What a request counts of a profile, from the record that it needs: its total, or its rows.
+// What a request counts of a profile, and the time that it covers, from the record that it needs:
+// its total, or its rows.
 class ProfileTotal {
  public:
-  ProfileTotal(const Database& database, const TotalsRequest& request)
-      : database_(database), request_(request) {}
+  explicit ProfileTotal(const TotalsRequest& request) : request_(request) {}
 
   // What follows is of this series; false when nothing of it can count.
   bool begin(const ScopeService& service, const ScopeSeries& series) {
@@ -33,28 +33,29 @@ class ProfileTotal {
     return test_->begin(series.labels);
   }
 
-  Result<int64_t> operator()(const ProfileKey& key, std::string_view value) {
-    if (request_.counts_all()) {
-      StoredTotal total;
-      if (!total.parse(value)) return damaged_record(database_, key);
-      return total.value;
+  // What follows is of this profile; false when the bytes are damaged.
+  bool open(std::string_view value, int64_t time_ns) {
+    if (request_.counts_all()) return total_.parse(value);
+    if (!record_.parse(value) ||
+        !record_.read_rows(service_->dictionary.tree.stack_count(), time_ns, rows_)) {
+      return false;
     }
+    total_.duration_ns = record_.header().duration_ns;
+    return true;
+  }
+  int64_t duration_ns() const { return total_.duration_ns; }
+  // Of all that counts.
+  int64_t value() {
+    if (request_.counts_all()) return total_.value;
     int64_t sum = 0;
-    VESTA_TRY(
-        for_each_row(key, value, [&](const Row& row) { sum = saturating_add(sum, row.value); }));
+    for_each_row([&](const Row& row) { sum = saturating_add(sum, row.value); });
     return sum;
   }
-
   // Of the rows that count. REQUIRES: !counts_all()
   template <class Visit>
-  Status for_each_row(const ProfileKey& key, std::string_view value, Visit&& visit) {
-    if (!record_.parse(value) ||
-        !record_.read_rows(service_->dictionary.tree.stack_count(), key.time_ns, rows_)) {
-      return damaged_record(database_, key);
-    }
+  void for_each_row(Visit&& visit) {
     for (const Row& row : rows_)
       if (counts(row.key)) visit(row);
-    return {};
   }
 
  private:
@@ -64,91 +65,154 @@ class ProfileTotal {
     return request_.samples.empty() || test_->passes(row);
   }
 
-  const Database& database_;
   const TotalsRequest& request_;
   const ScopeService* service_ = nullptr;
   std::optional<SampleTest> test_;
   std::map<const ScopeService*, std::vector<uint8_t>> counted_;
   const std::vector<uint8_t>* stacks_ = nullptr;
+  StoredTotal total_;
   RecordView record_;
   std::vector<Row> rows_;
 };
 
-// What one series has in each step.
-class Steps {
+// What one series has in each step, and the time that it covers.
+class SeriesSteps {
  public:
-  Steps(TimeRange range, int64_t step_ns)
-      : start_(static_cast<uint64_t>(range.start_ns)), step_(static_cast<uint64_t>(step_ns)) {}
+  explicit SeriesSteps(const TotalsRequest& request)
+      : grid_(request.range, request.step_ns), spreads_(request.spreads()) {}
 
-  // The range may be wider than 63 bits.
-  uint64_t number_of(int64_t time_ns) const {
-    return (static_cast<uint64_t>(time_ns) - start_) / step_;
-  }
-  int64_t start_of(uint64_t number) const { return static_cast<int64_t>(start_ + number * step_); }
-  bool is_one(TimeRange range) const {
-    return number_of(range.start_ns) == number_of(range.end_ns - 1);
-  }
+  const StepGrid& grid() const { return grid_; }
+  bool spreads() const { return spreads_; }
 
-  void add(int64_t time_ns, const TotalsSum& sum) {
-    const uint64_t number = number_of(time_ns);
-    // Most come in the order of time.
-    if (last_ == nullptr || last_number_ != number) {
-      last_ = &sums_[number];
-      last_number_ = number;
+  void add(const TimedTotal& total) {
+    const TimeRange covered = spread_range(total.time_ns, total.duration_ns);
+    add_covered(covered);
+    // Most lie in the step of the one before.
+    if (last_ != nullptr && last_range_.contains(total.time_ns) &&
+        covered.end_ns <= last_range_.end_ns) {
+      ++last_->profiles;
+      last_->sum = saturating_add(last_->sum, total.value);
+      return;
     }
-    last_->sum = saturating_add(last_->sum, sum.sum);
-    last_->profiles += sum.profiles;
+    if (grid_.range().contains(total.time_ns)) ++at(grid_.number_of(total.time_ns)).profiles;
+    grid_.spread(total.time_ns, spreads_ ? total.duration_ns : 0, total.value,
+                 [&](uint64_t number, int64_t part) { add(number, part); });
   }
-  const std::map<uint64_t, TotalsSum>& sums() const { return sums_; }
+  // False when the profiles of the hour have to be looked at one by one.
+  bool add(const HourSummary& hour) {
+    if (!hour.has_spread) return false;
+    const TimeRange whole = bucket_range(hour.hour, kHourNs);
+    const TimeRange rest{whole.end_ns, hour.end_ns};  // what they reach into
+    const bool is_before = whole.end_ns <= grid_.range().start_ns;
+    if (is_before && rest.end_ns <= grid_.range().start_ns) return true;
+    if (is_before || !grid_.is_one(whole)) return false;
+    if (spreads_ && !rest.empty() && rest.start_ns < grid_.range().end_ns) {
+      if (!grid_.is_one(rest)) return false;
+      add(grid_.number_of(rest.start_ns), saturating_subtract(hour.sum, hour.inside));
+    }
+    const uint64_t number = grid_.number_of(whole.start_ns);
+    add(number, spreads_ ? hour.inside : hour.sum);
+    at(number).profiles += hour.profiles;
+    for (const TimeRange& range : hour.covered) add_covered(range);
+    return true;
+  }
+
+  const StepSums& sums() const { return sums_; }
+  const TimeCover& cover() const { return cover_; }
   void clear() {
     sums_.clear();
+    cover_.clear();
     last_ = nullptr;
   }
 
  private:
-  const uint64_t start_;
-  const uint64_t step_;
-  std::map<uint64_t, TotalsSum> sums_;
-  TotalsSum* last_ = nullptr;
+  StepSum& at(uint64_t number) {
+    if (last_ == nullptr || last_number_ != number) {
+      last_ = &sums_[number];
+      last_number_ = number;
+      last_range_ = {grid_.start_of(number), grid_.end_of(number)};
+    }
+    return *last_;
+  }
+  void add(uint64_t number, int64_t part) {
+    StepSum& step = at(number);
+    step.sum = saturating_add(step.sum, part);
+  }
+  void add_covered(TimeRange range) { cover_.add(overlap(range, grid_.range())); }
+
+  const StepGrid grid_;
+  const bool spreads_;
+  StepSums sums_;
+  TimeCover cover_;
+  StepSum* last_ = nullptr;
   uint64_t last_number_ = 0;
+  TimeRange last_range_;
 };
 
-// What one series has in each step, by labels of its samples.
+// The same by labels of samples.
 class GroupedSteps {
  public:
-  using Sums = std::map<uint64_t, TotalsSum>;  // by number of the step
+  explicit GroupedSteps(const TotalsRequest& request)
+      : request_(request), grid_(request.range, request.step_ns) {}
 
-  void begin(const ScopeService& service, const Labels& series,
-             const std::vector<std::string>& names) {
+  void begin(const ScopeService& service, const Labels& series) {
     dictionary_ = &service.dictionary;
     series_ = &series;
-    names_ = &names;
     known_.clear();
     groups_.clear();
     profiles_.clear();
+    cover_.clear();
   }
-  void add_profile(uint64_t number) { ++profiles_[number]; }
-  void add(uint64_t number, LabelSetNumber labels, int64_t value) {
+  // Samples that follow are of this profile.
+  void begin_profile(int64_t time_ns, int64_t duration_ns) {
+    time_ns_ = time_ns;
+    duration_ns_ = duration_ns;
+    totals_.clear();
+    cover_.add(overlap(spread_range(time_ns, duration_ns), grid_.range()));
+    if (grid_.range().contains(time_ns)) ++profiles_[grid_.number_of(time_ns)];
+  }
+  void add(LabelSetNumber labels, int64_t value) {
     const auto [known, is_new] = known_.try_emplace(labels, nullptr);
-    if (is_new)
-      known->second = &groups_[own_labels(sample_labels(*dictionary_, labels), *series_, *names_)];
-    int64_t& sum = (*known->second)[number].sum;
-    sum = saturating_add(sum, value);
+    if (is_new) {
+      known->second =
+          &groups_[own_labels(sample_labels(*dictionary_, labels), *series_, request_.group_by)];
+    }
+    int64_t& total = totals_[known->second];
+    total = saturating_add(total, value);
+  }
+  void end_profile() {
+    for (const auto& [group, total] : totals_) {
+      grid_.spread(time_ns_, request_.spreads() ? duration_ns_ : 0, total,
+                   [&, steps = group](uint64_t number, int64_t part) {
+                     int64_t& sum = (*steps)[number].sum;
+                     sum = saturating_add(sum, part);
+                   });
+    }
   }
   // With the profiles of the whole series.
-  const std::map<Labels, Sums>& finish() {
-    for (auto& [labels, sums] : groups_)
-      for (auto& [number, sum] : sums) sum.profiles = profiles_[number];
+  const std::map<Labels, StepSums>& finish() {
+    for (auto& [labels, sums] : groups_) {
+      for (auto& [number, sum] : sums) {
+        if (const auto found = profiles_.find(number); found != profiles_.end())
+          sum.profiles = found->second;
+      }
+    }
     return groups_;
   }
+  const TimeCover& cover() const { return cover_; }
 
  private:
+  const TotalsRequest& request_;
+  const StepGrid grid_;
   const DictionarySnapshot* dictionary_ = nullptr;
   const Labels* series_ = nullptr;
-  const std::vector<std::string>* names_ = nullptr;
-  std::unordered_map<LabelSetNumber, Sums*> known_;
-  std::map<Labels, Sums> groups_;
+  std::unordered_map<LabelSetNumber, StepSums*> known_;
+  std::map<Labels, StepSums> groups_;
   std::map<uint64_t, uint64_t> profiles_;
+  TimeCover cover_;
+  int64_t time_ns_ = 0;
+  int64_t duration_ns_ = 0;
+  std::map<StepSums*, int64_t> totals_;  // of the profile at hand
 };
 
 // Adds up pieces of series, one series after the other.
@@ -161,10 +225,10 @@ class TotalsReader {
         profiles_(*scope.view, request.counts_all() ? Family::kTotals : Family::kRaw),
         hours_(*scope.view, Family::kRollup),
         days_(*scope.view, Family::kRollup),
-        total_of_(*store.database, request),
-        steps_(request.range, request.step_ns) {}
+        total_of_(request),
+        steps_(request) {}
 
-  const Steps& steps() const { return steps_; }
+  const SeriesSteps& steps() const { return steps_; }
 
   Status read(const ScopeService& service, const ScopeSeries& series) {
     steps_.clear();
@@ -174,18 +238,20 @@ class TotalsReader {
   }
 
   // The same, by labels of samples. REQUIRES: no piece is a roll-up.
-  Status read_groups(const ScopeService& service, const ScopeSeries& series,
-                     const std::vector<std::string>& names, GroupedSteps& groups) {
-    groups.begin(service, series.labels, names);
+  Status read_groups(const ScopeService& service, const ScopeSeries& series, GroupedSteps& groups) {
+    groups.begin(service, series.labels);
     if (!total_of_.begin(service, series)) return {};
     for (const Piece& piece : series.pieces) {
       VESTA_TRY(for_each_profile(profiles_, tenant_, piece, cost_,
                                  [&](const ProfileKey& key, std::string_view value) -> Status {
-                                   const uint64_t number = steps_.number_of(key.time_ns);
-                                   groups.add_profile(number);
-                                   return total_of_.for_each_row(key, value, [&](const Row& row) {
-                                     groups.add(number, row.key.labels, row.value);
+                                   if (!total_of_.open(value, key.time_ns))
+                                     return damaged_record(database_, key);
+                                   groups.begin_profile(key.time_ns, total_of_.duration_ns());
+                                   total_of_.for_each_row([&](const Row& row) {
+                                     groups.add(row.key.labels, row.value);
                                    });
+                                   groups.end_profile();
+                                   return {};
                                  }));
     }
     return {};
@@ -200,28 +266,25 @@ class TotalsReader {
   }
 
   Status add_profiles(const Piece& piece) {
-    return for_each_profile(profiles_, tenant_, piece, cost_,
-                            [&](const ProfileKey& key, std::string_view value) -> Status {
-                              VESTA_ASSIGN(const int64_t total, total_of_(key, value));
-                              steps_.add(key.time_ns, {1, total});
-                              return {};
-                            });
+    return for_each_profile(
+        profiles_, tenant_, piece, cost_,
+        [&](const ProfileKey& key, std::string_view value) -> Status {
+          if (!total_of_.open(value, key.time_ns)) return damaged_record(database_, key);
+          steps_.add(TimedTotal{key.time_ns, total_of_.duration_ns(), total_of_.value()});
+          return {};
+        });
   }
 
   Status add_day(const Piece& piece) {
     VESTA_TRY(seek(days_, Level::kSeriesDayTotals, piece.series, piece.bucket));
-    if (!decode_day_totals(days_.value(), piece.bucket, sums_))
+    if (!decode_day_totals(days_.value(), piece.bucket, summaries_))
       return damaged(piece.series, piece.bucket);
     days_.next();
-    for (const HourSum& hour : sums_) {
+    for (const HourSummary& hour : summaries_) {
       const TimeRange whole = bucket_range(hour.hour, kHourNs);
       const TimeRange asked = overlap(piece.range, whole);
-      if (asked.empty()) continue;
-      if (asked == whole && steps_.is_one(whole)) {
-        steps_.add(whole.start_ns, hour.sum);
-      } else {
-        VESTA_TRY(add_hour(piece.series, hour.hour, asked));
-      }
+      if (asked.empty() || (asked == whole && steps_.add(hour))) continue;
+      VESTA_TRY(add_hour(piece.series, hour.hour, asked));
     }
     return {};
   }
@@ -230,15 +293,16 @@ class TotalsReader {
     VESTA_TRY(seek(hours_, Level::kSeriesHourTotals, series, hour));
     HourTotals totals;
     if (!totals.parse(hours_.value(), hour)) return damaged(series, hour);
-    if (asked == bucket_range(hour, kHourNs) && steps_.is_one(asked)) {
-      steps_.add(asked.start_ns, totals.sum());
-    } else if (!totals.for_each([&](int64_t time_ns, int64_t value) {
-                 if (asked.contains(time_ns)) steps_.add(time_ns, {1, value});
-               })) {
-      return damaged(series, hour);
-    }
     hours_.next();
-    return {};
+    const bool is_whole = asked == bucket_range(hour, kHourNs);
+    if (is_whole && steps_.add(totals.summary())) return {};
+    if (!totals.has_durations())
+      return add_profiles({Piece::Kind::kRaw, Level::kSeriesHour, hour, series, asked});
+    const bool is_good = totals.for_each([&](const TimedTotal& total) {
+      if (asked.contains(total.time_ns)) steps_.add(total);
+    });
+    if (!is_good) return damaged(series, hour);
+    return cost_.step();
   }
 
   // To what is planned for, and therefore there.
@@ -261,8 +325,8 @@ class TotalsReader {
   Cursor hours_;
   Cursor days_;
   ProfileTotal total_of_;
-  Steps steps_;
-  std::vector<HourSum> sums_;  // scratch
+  SeriesSteps steps_;
+  std::vector<HourSummary> summaries_;  // scratch
 };
 
 }  // namespace
@@ -277,48 +341,27 @@ Result<std::vector<TotalsSeries>> totals(Store& store, std::string_view tenant,
   ScopeOptions options;
   options.dictionaries = !request.counts_all();
   options.rollups = options.totals = request.counts_all();
+  options.looks_back = true;
   VESTA_ASSIGN(const QueryScope scope, QueryScope::open(store, tenant, request.type,
                                                         request.selector, request.range, options));
-  std::map<Labels, std::map<uint64_t, TotalsPoint>> groups;  // by number of the step
-  const bool instant = request.type.temporality() == Temporality::kInstant;
+  TotalsGroups groups(request, cost);
   if (!scope.services.empty()) {
     TotalsReader reader(store, scope, request, cost);
-    const auto add = [&](const Labels& labels,
-                         const std::map<uint64_t, TotalsSum>& sums) -> Status {
-      if (sums.empty()) return {};
-      auto& group = groups[labels];
-      for (const auto& [number, part] : sums) {
-        const auto [at, is_new] = group.try_emplace(number);
-        if (is_new) VESTA_TRY(cost.add(sizeof(TotalsPoint)));
-        TotalsPoint& point = at->second;
-        point.time_ns = reader.steps().start_of(number);
-        const int64_t value =
-            instant ? CarriedDivision(static_cast<int64_t>(part.profiles))(part.sum) : part.sum;
-        point.value = saturating_add(point.value, value);
-        point.sum = saturating_add(point.sum, part.sum);
-        point.profiles += part.profiles;
-      }
-      return {};
-    };
-    GroupedSteps by_samples;
+    GroupedSteps by_samples(request);
     for (const auto& [service, series] : by_labels(scope)) {
       const Labels labels = group_of(series->labels, request.group_by);
       if (!request.group_samples) {
         VESTA_TRY(reader.read(*service, *series));
-        VESTA_TRY(add(labels, reader.steps().sums()));
+        VESTA_TRY(groups.add(labels, reader.steps().sums(), reader.steps().cover()));
         continue;
       }
-      VESTA_TRY(reader.read_groups(*service, *series, request.group_by, by_samples));
-      for (const auto& [own, sums] : by_samples.finish()) VESTA_TRY(add(joined(labels, own), sums));
+      VESTA_TRY(reader.read_groups(*service, *series, by_samples));
+      for (const auto& [own, sums] : by_samples.finish())
+        VESTA_TRY(groups.add(joined(labels, own), sums, by_samples.cover()));
     }
   }
   VESTA_TRY(cost.add(0));
-  std::vector<TotalsSeries> answer;
-  for (const auto& [labels, points] : groups) {
-    TotalsSeries& series = answer.emplace_back(TotalsSeries{labels, {}});
-    for (const auto& [number, point] : points) series.points.push_back(point);
-  }
-  return answer;
+  return groups.finish();
 }
 
 }  // namespace vesta::rocks

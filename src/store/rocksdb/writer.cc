@@ -311,6 +311,7 @@ class BatchWriter {
                const RollupState::Ticket& ticket) {
     Database& db = *store_.database;
     std::set<std::pair<Hour, SeriesNumber>> hours;
+    std::set<std::pair<PartitionNumber, uint8_t>> lengths;
     for (auto& [service, of_service] : services_) {
       if (!of_service.chunk.key.empty())
         out.Put(db.family(Family::kDictionary), of_service.chunk.key, of_service.chunk.value);
@@ -327,6 +328,13 @@ class BatchWriter {
         put_signed(total, item.total);
         put_signed(total, item.profile->duration_ns);
         out.Put(db.family(Family::kTotals), slice(key.view()), total);
+        const PartitionNumber partition = services_.at(item.service).number;
+        const uint8_t length = ProfileLengths::class_of(item.profile->duration_ns);
+        const auto known = tenant_.lengths.find(partition);
+        if (length != 0 && (known == tenant_.lengths.end() || !known->second.contains(length)) &&
+            lengths.emplace(partition, length).second) {
+          put_length(out, db, tenant_.id, partition, length);
+        }
         if (!tenant_.index.has_hour(item.key.hour, item.series) &&
             hours.emplace(item.key.hour, item.series).second) {
           out.Put(db.family(Family::kHours),
@@ -372,6 +380,11 @@ class BatchWriter {
         if (!tenant_.unwritten.empty()) tenant_.unwritten.erase(item->labels);
         index.add(item->series, item->labels, of_service.number, item->type_number);
         index.series(item->series).is_exact = true;
+      }
+      for (const Item* item : of_service.items) {
+        if (!item->is_duplicate)
+          tenant_.lengths[of_service.number].add(
+              ProfileLengths::class_of(item->profile->duration_ns));
       }
     }
     for (const Item& item : items) {

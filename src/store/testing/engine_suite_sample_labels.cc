@@ -100,8 +100,8 @@ TEST_P(EngineSuite, AGaugeOfAThreadIsAveragedOverAllProfilesOfTheSeries) {
     asked.group_samples = true;
     const auto answer = totals(asked);
     ASSERT_EQ(answer.size(), 2U);
-    EXPECT_THAT(answer[0].points, ElementsAre(TotalsPoint{kStartNs, 50, 100, 2}));
-    EXPECT_THAT(answer[1].points, ElementsAre(TotalsPoint{kStartNs, 20, 40, 2}));
+    EXPECT_THAT(answer[0].points, ElementsAre(TotalsPoint{kStartNs, 50, 100, 2, 11 * kSecondNs}));
+    EXPECT_THAT(answer[1].points, ElementsAre(TotalsPoint{kStartNs, 20, 40, 2, 11 * kSecondNs}));
   });
 }
 

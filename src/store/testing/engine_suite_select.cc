@@ -241,35 +241,40 @@ TEST_P(EngineSuite, AveragesAreRoundedSoThatTheTotalStaysRight) {
   });
 }
 
-TEST_P(EngineSuite, TotalsAreAddedUpBucketByBucket) {
+TEST_P(EngineSuite, TotalsAreAddedUpByTheBucketThatProfilesStartIn) {
   write({cpu("a", kStartNs, {{"m", 1}}), cpu("a", kStartNs + 14 * kSecondNs, {{"m", 2}}),
          cpu("b", kStartNs + 15 * kSecondNs, {{"m", 4}, {"m;n", 1}}),
          cpu("b", kStartNs + 60 * kSecondNs, {{"m", 8}}),
          cpu("a", kStartNs + kDayNs, {{"m", 16}})});
   whenever([&] {
     TotalsRequest asked = totals_request(15 * kSecondNs, {kStartNs, kStartNs + kDayNs});
+    asked.by_start = true;
     auto answer = totals(asked);
     ASSERT_EQ(answer.size(), 1U);
     EXPECT_THAT(answer[0].group, IsEmpty());
-    EXPECT_THAT(answer[0].points, ElementsAre(TotalsPoint{kStartNs, 3, 3, 2},
-                                              TotalsPoint{kStartNs + 15 * kSecondNs, 5, 5, 1},
-                                              TotalsPoint{kStartNs + 60 * kSecondNs, 8, 8, 1}));
+    EXPECT_THAT(answer[0].points,
+                ElementsAre(TotalsPoint{kStartNs, 3, 3, 2, 11 * kSecondNs},
+                            TotalsPoint{kStartNs + 15 * kSecondNs, 5, 5, 1, 10 * kSecondNs},
+                            TotalsPoint{kStartNs + 60 * kSecondNs, 8, 8, 1, 10 * kSecondNs}));
     asked.group_by = {"pod"};
     answer = totals(asked);
     ASSERT_EQ(answer.size(), 2U);
     EXPECT_EQ(label_value(answer[0].group, "pod"), "a");
-    EXPECT_THAT(answer[0].points, ElementsAre(TotalsPoint{kStartNs, 3, 3, 2}));
+    EXPECT_THAT(answer[0].points, ElementsAre(TotalsPoint{kStartNs, 3, 3, 2, 11 * kSecondNs}));
     EXPECT_EQ(label_value(answer[1].group, "pod"), "b");
-    EXPECT_THAT(answer[1].points, ElementsAre(TotalsPoint{kStartNs + 15 * kSecondNs, 5, 5, 1},
-                                              TotalsPoint{kStartNs + 60 * kSecondNs, 8, 8, 1}));
+    EXPECT_THAT(answer[1].points,
+                ElementsAre(TotalsPoint{kStartNs + 15 * kSecondNs, 5, 5, 1, 10 * kSecondNs},
+                            TotalsPoint{kStartNs + 60 * kSecondNs, 8, 8, 1, 10 * kSecondNs}));
     // Buckets start where the range does.
     asked =
         totals_request(kMinuteNs, {kStartNs + 10 * kSecondNs, INT64_MAX}, kCpuType, R"({pod="a"})");
+    asked.by_start = true;
     answer = totals(asked);
     ASSERT_EQ(answer.size(), 1U);
-    EXPECT_THAT(answer[0].points,
-                ElementsAre(TotalsPoint{kStartNs + 10 * kSecondNs, 2, 2, 1},
-                            TotalsPoint{kStartNs + kDayNs - 50 * kSecondNs, 16, 16, 1}));
+    EXPECT_THAT(
+        answer[0].points,
+        ElementsAre(TotalsPoint{kStartNs + 10 * kSecondNs, 2, 2, 1, 10 * kSecondNs},
+                    TotalsPoint{kStartNs + kDayNs - 50 * kSecondNs, 16, 16, 1, 10 * kSecondNs}));
   });
 }
 
@@ -280,8 +285,9 @@ TEST_P(EngineSuite, TotalsOfGaugesAreAveragesOfSeriesAddedUp) {
     const auto answer =
         totals(totals_request(kMinuteNs, {kStartNs, kStartNs + kHourNs}, kHeapType));
     ASSERT_EQ(answer.size(), 1U);
-    EXPECT_THAT(answer[0].points, ElementsAre(TotalsPoint{kStartNs, 1200, 1400, 3},
-                                              TotalsPoint{kStartNs + kMinuteNs, 10, 10, 1}));
+    EXPECT_THAT(answer[0].points,
+                ElementsAre(TotalsPoint{kStartNs, 1200, 1400, 3, 11 * kSecondNs},
+                            TotalsPoint{kStartNs + kMinuteNs, 10, 10, 1, 10 * kSecondNs}));
   });
 }
 
@@ -299,18 +305,19 @@ TEST_P(EngineSuite, TotalsCountOnlyWhatFiltersLeave) {
     };
     auto answer = totals(asked);
     ASSERT_EQ(answer.size(), 1U);
-    EXPECT_THAT(answer[0].points, ElementsAre(TotalsPoint{kStartNs, 2, 2, 2},
-                                              TotalsPoint{kStartNs + kMinuteNs, 8, 8, 1}));
+    EXPECT_THAT(answer[0].points,
+                ElementsAre(TotalsPoint{kStartNs, 2, 2, 2, 11 * kSecondNs},
+                            TotalsPoint{kStartNs + kMinuteNs, 8, 8, 1, 10 * kSecondNs}));
     // A gauge that had nothing of it once is less on average.
     TotalsRequest gauge = totals_request(kMinuteNs, {kStartNs, kStartNs + kHourNs}, kHeapType);
     gauge.stacks = asked.stacks;
     answer = totals(gauge);
     ASSERT_EQ(answer.size(), 1U);
-    EXPECT_THAT(answer[0].points, ElementsAre(TotalsPoint{kStartNs, 150, 300, 2}));
+    EXPECT_THAT(answer[0].points, ElementsAre(TotalsPoint{kStartNs, 150, 300, 2, 11 * kSecondNs}));
     asked.samples.labels = selector_of(R"({thread="nowhere"})");
     answer = totals(asked);
     ASSERT_EQ(answer.size(), 1U);
-    EXPECT_EQ(answer[0].points[0], (TotalsPoint{kStartNs, 0, 0, 2}));
+    EXPECT_EQ(answer[0].points[0], (TotalsPoint{kStartNs, 0, 0, 2, 11 * kSecondNs}));
   });
 }
 
@@ -328,7 +335,7 @@ TEST_P(EngineSuite, NegativeValuesAreKept) {
     EXPECT_EQ(sum.total, 3);
     const auto over_time = totals(totals_request(kHourNs, {kStartNs, kStartNs + kHourNs}));
     ASSERT_EQ(over_time.size(), 1U);
-    EXPECT_THAT(over_time[0].points, ElementsAre(TotalsPoint{kStartNs, 3, 3, 2}));
+    EXPECT_THAT(over_time[0].points, ElementsAre(TotalsPoint{kStartNs, 3, 3, 2, 10 * kSecondNs}));
   });
 }
 
@@ -350,7 +357,8 @@ TEST_P(EngineSuite, SumsSaturateInsteadOfWrappingAround) {
     const auto over_time = totals(
         totals_request(kDayNs, {kStartNs, kStartNs + kDayNs}, kCpuType, R"({service_name="web"})"));
     ASSERT_EQ(over_time.size(), 1U);
-    EXPECT_THAT(over_time[0].points, ElementsAre(TotalsPoint{kStartNs, kMost, kMost, 3}));
+    EXPECT_THAT(over_time[0].points,
+                ElementsAre(TotalsPoint{kStartNs, kMost, kMost, 3, 30 * kSecondNs}));
   });
 }
 

@@ -195,6 +195,7 @@ std::string ModelComparison::ask(const Operation& op) {
       request.group_by = op.group_by;
       request.samples = select_request(op).samples;
       if (op.keep_times) request.stacks = every_other_stack;
+      request.by_start = op.by_start;
       return difference(lines_of(engine.totals(op.tenant, request)),
                         lines_of(model_->totals(op.tenant, request)));
     }

@@ -92,6 +92,9 @@ ProfileSpec random_profile(Random& random) {
   if (random.one_in(4)) spec.labels["zone"] = random.one_in(2) ? "eu" : "us";
   spec.time_ns = random.time();
   spec.duration_ns = random.in(3) * 5 * kSecondNs;
+  // Some reach into the next hours; some over all that profiles are spread over.
+  if (random.one_in(3)) spec.duration_ns = random.in(90) * kMinuteNs + random.in(kSecondNs);
+  if (random.one_in(20)) spec.duration_ns = random.in(3 * kDayNs);
   if (random.one_in(2)) {
     const bool has_several_services = random.one_in(3);
     spec.piece_of =
@@ -148,6 +151,7 @@ void choose_question(Random& random, Operation& op) {
     op.totals = ValueRange{min, min + random.in(1000)};
   }
   op.step_ns = random.of(kSteps);
+  op.by_start = random.one_in(3);
   op.keep_labels = random.one_in(2);
   op.keep_links = random.one_in(2);
   op.keep_times = random.one_in(2);
@@ -228,6 +232,7 @@ std::string describe(const Operation& op) {
     if (op.sample_times)
       text +=
           fmt::format(" samples at [{}, {})", op.sample_times->start_ns, op.sample_times->end_ns);
+    if (op.by_start) text += " by start";
     if (op.totals) text += fmt::format(" totals [{}, {})", op.totals->min, op.totals->max);
     return text;
   };

@@ -49,6 +49,7 @@ struct Operation {
   std::optional<TimeRange> sample_times;
   std::optional<ValueRange> totals;
   int64_t step_ns = 0;
+  bool by_start = false;
   bool keep_labels = true;
   bool keep_links = true;
   bool keep_times = false;

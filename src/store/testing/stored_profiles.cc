@@ -205,8 +205,8 @@ std::string header_of(const Selection& selection) {
 std::string text_of(const TotalsSeries& series) {
   std::string text = text_of(series.group);
   for (const TotalsPoint& point : series.points) {
-    text +=
-        fmt::format(" {}: {} of {} in {}", point.time_ns, point.value, point.sum, point.profiles);
+    text += fmt::format(" {}: {} of {} in {} over {}", point.time_ns, point.value, point.sum,
+                        point.profiles, point.covered_ns);
   }
   return text;
 }

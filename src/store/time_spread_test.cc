@@ -1,0 +1,81 @@
+#include "store/time_spread.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+namespace vesta {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+std::map<uint64_t, int64_t> spread(const StepGrid& grid, int64_t time_ns, int64_t duration_ns,
+                                   int64_t value) {
+  std::map<uint64_t, int64_t> parts;
+  grid.spread(time_ns, duration_ns, value, [&](uint64_t number, int64_t part) {
+    EXPECT_TRUE(parts.emplace(number, part).second) << "each step once";
+  });
+  return parts;
+}
+
+TEST(TimeSpreadTest, AMinuteOnTwoCoresIsTwoCoresInEachTenSeconds) {
+  const StepGrid grid({0, 120 * kSecond}, 10 * kSecond);
+  EXPECT_EQ(spread(grid, 5 * kSecond, 60 * kSecond, 120 * kSecond),
+            (std::map<uint64_t, int64_t>{{0, 10 * kSecond},
+                                         {1, 20 * kSecond},
+                                         {2, 20 * kSecond},
+                                         {3, 20 * kSecond},
+                                         {4, 20 * kSecond},
+                                         {5, 20 * kSecond},
+                                         {6, 10 * kSecond}}));
+}
+
+TEST(TimeSpreadTest, OnlyWhatLiesInTheRangeCounts) {
+  const StepGrid grid({100, 200}, 30);
+  EXPECT_EQ(spread(grid, 80, 40, 400), (std::map<uint64_t, int64_t>{{0, 200}}));
+  EXPECT_EQ(spread(grid, 180, 40, 400), (std::map<uint64_t, int64_t>{{2, 100}, {3, 100}}));
+  EXPECT_EQ(spread(grid, 60, 40, 400), (std::map<uint64_t, int64_t>{}));
+  EXPECT_EQ(spread(grid, 200, 40, 400), (std::map<uint64_t, int64_t>{}));
+  EXPECT_EQ(spread(grid, 99, 0, 7), (std::map<uint64_t, int64_t>{}));
+  EXPECT_EQ(spread(grid, 130, 0, 7), (std::map<uint64_t, int64_t>{{1, 7}}));
+  EXPECT_EQ(spread(grid, 130, -5, 7), (std::map<uint64_t, int64_t>{{1, 7}}));
+}
+
+TEST(TimeSpreadTest, PartsAddUpToTheWholeHoweverTheyAreCut) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 2000; ++i) {
+    const auto in = [&](uint64_t limit) { return static_cast<int64_t>(random() % limit); };
+    const int64_t time = in(1000) - 500;
+    const int64_t duration = in(900);
+    const int64_t value = in(100'000) - 50'000;
+    const StepGrid fine({-1000, 2000}, 1 + in(50));
+    const StepGrid coarse({-1000, 2000}, 1 + in(3000));
+    for (const StepGrid& grid : {fine, coarse}) {
+      int64_t sum = 0;
+      for (const auto& [number, part] : spread(grid, time, duration, value)) sum += part;
+      EXPECT_EQ(sum, value);
+    }
+    // Cut anywhere, both sides add up to the whole: what roll-ups by the hour rest on.
+    if (duration == 0) continue;
+    const TimeRange whole = spread_range(time, duration);
+    const int64_t cut = time + in(static_cast<uint64_t>(duration));
+    EXPECT_EQ(part_of(value, whole, {INT64_MIN, cut}) + part_of(value, whole, {cut, INT64_MAX}),
+              value);
+  }
+}
+
+TEST(TimeSpreadTest, NothingOverflowsAtTheEndsOfTime) {
+  const StepGrid all(kAllTime, INT64_MAX);
+  for (const int64_t time : {INT64_MIN, int64_t{0}, INT64_MAX - 5}) {
+    for (const int64_t value : {INT64_MIN, INT64_MAX}) {
+      int64_t sum = 0;
+      for (const auto& [number, part] : spread(all, time, INT64_MAX, value)) sum += part;
+      EXPECT_EQ(sum, value) << time;
+    }
+  }
+  EXPECT_EQ(spread_range(0, INT64_MAX).end_ns, kMostSpreadNs);
+}
+
+}  // namespace
+}  // namespace vesta

@@ -95,7 +95,7 @@ class AgentMemory(unittest.TestCase):
     def test_128_mib_are_enough_or_refused(self):
         cgroup = self.cgroup(128 * MIB)
         cpus = os.cpu_count()
-        if cpus > 6:
+        if cpus > 34:
             done = subprocess.run(self.command(), preexec_fn=cgroup.enter, capture_output=True, text=True, timeout=60)
             self.assertIn("the memory limit of the agent's cgroup is 128MB", done.stderr)
             return

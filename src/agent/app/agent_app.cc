@@ -160,8 +160,9 @@ struct AgentApp::Running {
 };
 
 Status AgentApp::Running::start() {
+  const bool samples = config.profiling.enabled && config.profiling.cpu;
   // With a server in the process, the memory is not all ours.
-  if (parts.is_alone) cgroup_memory = CgroupMemory::find();
+  if (parts.is_alone && samples) cgroup_memory = CgroupMemory::find();
   const uint64_t wanted_bytes = config.limits.memory_bytes;
   VESTA_TRY(fit_into_cgroup(cgroup_memory, config.limits));
   if (config.limits.memory_bytes < wanted_bytes) {
@@ -178,7 +179,6 @@ Status AgentApp::Running::start() {
                  "agent.state names another one"};
   }
   std::filesystem::permissions(state, std::filesystem::perms::owner_all, problem);
-  const bool samples = config.profiling.enabled && config.profiling.cpu;
   InstanceLockOptions locking;
   locking.state_folder = state;
   locking.whole_host = samples;
@@ -342,7 +342,7 @@ void AgentApp::Running::note_fixed_cost() {
   }
   log.warn(
       "the work that does not depend on the sampling rate, such as process starts, is beyond "
-      "the CPU budget: processes are read again less often, the rate stays",
+      "the CPU budget: less is read about processes until it is within again",
       {{"other", percent_of_core(governor->fixed_share())},
        {"samples", percent_of_core(governor->sample_share())},
        {"agent.limits.cpu", percent_of_core(cpu_budget_here(config.limits))}});

@@ -127,7 +127,7 @@ uint64_t memory_within(uint64_t cgroup_limit_bytes) {
 
 Status check_cgroup_limit(uint64_t cgroup_limit_bytes, uint32_t cpus) {
   // Measured; see docs/decisions/024-own-cgroup.md.
-  const uint64_t least = 104 * kMiB + cpus * 4 * kMiB;
+  const uint64_t least = 111 * kMiB + cpus * (kMiB / 2);
   if (cgroup_limit_bytes >= least) return {};
   const auto bytes = [](uint64_t count) {
     return format_value(static_cast<int64_t>(count), "bytes");

@@ -2,6 +2,7 @@
 // true offsets at load time (CO-RE), so no dumped vmlinux.h is needed.
 #pragma once
 
+#include "shared/registers.h"
 #include "shared/types.h"
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -34,36 +35,15 @@ struct task_struct {
   struct task_struct* group_leader;
   struct pid* thread_pid;
   unsigned in_execve : 1;
+  unsigned int __state;
+  int on_cpu;
+  unsigned long nvcsw;
+  unsigned long nivcsw;
+  char comm[16];
   struct thread_struct thread;
 };
 
 #pragma clang attribute pop
-
-// User registers as the kernel saves them on entry, and as a perf_event program gets them. This
-// layout is part of the system call ABI (asm/ptrace.h), so it needs no relocation.
-struct user_registers {
-  __u64 r15;
-  __u64 r14;
-  __u64 r13;
-  __u64 r12;
-  __u64 bp;
-  __u64 bx;
-  __u64 r11;
-  __u64 r10;
-  __u64 r9;
-  __u64 r8;
-  __u64 ax;
-  __u64 cx;
-  __u64 dx;
-  __u64 si;
-  __u64 di;
-  __u64 orig_ax;
-  __u64 ip;
-  __u64 cs;
-  __u64 flags;
-  __u64 sp;
-  __u64 ss;
-};
 
 // Context of a perf_event program (struct bpf_perf_event_data).
 struct perf_event_context {
@@ -71,3 +51,13 @@ struct perf_event_context {
   __u64 sample_period;
   __u64 address;
 };
+
+enum {
+  // Code segment of 64-bit user code; its low two bits are the privilege level.
+  VESTA_USER_CODE_64 = 0x33,
+  VESTA_PRIVILEGE_MASK = 3,
+};
+
+static __always_inline int vesta_is_user_code(__u64 code_segment) {
+  return (code_segment & VESTA_PRIVILEGE_MASK) == VESTA_PRIVILEGE_MASK;
+}

@@ -51,16 +51,6 @@ static __always_inline void vesta_take_registers(struct vesta_unwind_state* stat
   state->registers[15] = regs->r15;
 }
 
-enum {
-  // Code segment of 64-bit user code; its low two bits are the privilege level.
-  VESTA_USER_CODE_64 = 0x33,
-  VESTA_PRIVILEGE_MASK = 3,
-};
-
-static __always_inline int vesta_is_user_code(__u64 code_segment) {
-  return (code_segment & VESTA_PRIVILEGE_MASK) == VESTA_PRIVILEGE_MASK;
-}
-
 static __always_inline void vesta_take_kernel_stack(struct perf_event_context* context,
                                                     struct vesta_scratch* record) {
   const long bytes = bpf_get_stack(context, record->payload, VESTA_MAX_KERNEL_FRAMES * 8, 0);

@@ -8,6 +8,7 @@
 namespace vesta::cli {
 
 Command record_command();
+Command dump_command();
 Command up_command();
 Command agent_command();
 Command server_command();

@@ -82,9 +82,9 @@ Result<Plan> plan_of(const Arguments& arguments, Console& console) {
       "vesta record -p PID|NAME, vesta record -a, or vesta record -- COMMAND";
   if (arguments.words_before_dashes != 0) return bare_word(arguments.positional[0]);
   const bool has_command = !arguments.positional.empty();
-  if (!has_command && !names_targets(arguments))
+  if (!has_command && !names_targets(arguments, TargetFlags::kAlone))
     return Error{ErrorCode::kUsage, "record needs a target", kTargets};
-  if (has_command && names_targets(arguments))
+  if (has_command && names_targets(arguments, TargetFlags::kAlone))
     return Error{ErrorCode::kUsage, "a command is recorded alone, without other targets", kTargets};
   Plan plan;
   RecordingOptions& recording = plan.recording;
@@ -101,7 +101,7 @@ Result<Plan> plan_of(const Arguments& arguments, Console& console) {
     plan.what = std::string(base_name(arguments.positional[0]));
     return plan;
   }
-  VESTA_ASSIGN(const ChosenTargets chosen, choose_targets(arguments));
+  VESTA_ASSIGN(const ChosenTargets chosen, choose_targets(arguments, TargetFlags::kAlone));
   recording.sampling.whole_host = chosen.whole_host;
   recording.process_frames = chosen.whole_host;
   recording.sampling.targets = chosen.options;
@@ -308,7 +308,7 @@ Command record_command() {
                 "vesta record -F 499 -- python3 job.py",
                 "vesta record --unit nginx --container 3f2a9c  # all of a unit and of a container",
                 "vesta record -p 1234 --open  # look at it in a browser"};
-  c.flags = with_flags(target_flags('t'), {own_flags(), sampling_flags()});
+  c.flags = with_flags(target_flags(TargetFlags::kAlone), {own_flags(), sampling_flags()});
   c.run = run;
   return c;
 }

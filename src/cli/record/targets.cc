@@ -110,10 +110,14 @@ Status add_threads(const Arguments& arguments, ChosenTargets& chosen) {
   return {};
 }
 
+std::string unit_flag(TargetFlags where) {
+  return where == TargetFlags::kAlone ? "unit" : "systemd-unit";
+}
+
 using Find = Result<std::vector<std::string>> (*)(const agent::CgroupTree&, std::string_view);
 
-Status add_cgroups(const Arguments& arguments, const std::string& flag, Find find,
-                   ChosenTargets& chosen) {
+Status add_cgroups(const Arguments& arguments, const std::string& flag, std::string_view kind,
+                   Find find, ChosenTargets& chosen) {
   for (const std::string& word : arguments.all(flag)) {
     if (word.empty()) return Error{ErrorCode::kUsage, fmt::format("--{} needs a value", flag), ""};
     VESTA_ASSIGN(const std::vector<std::string> folders, find({}, word));
@@ -123,7 +127,7 @@ Status add_cgroups(const Arguments& arguments, const std::string& flag, Find fin
       for (const uint32_t pid : cgroup.processes()) pids.push_back(pid);
       chosen.options.cgroups.push_back(folder);
     }
-    add_what(chosen, fmt::format("{} {} ({})", flag, word, list_of(pids)));
+    add_what(chosen, fmt::format("{} {} ({})", kind, word, list_of(pids)));
     chosen.is_looked_up = true;
   }
   return {};
@@ -131,24 +135,25 @@ Status add_cgroups(const Arguments& arguments, const std::string& flag, Find fin
 
 }  // namespace
 
-std::vector<Flag> target_flags(char thread_letter) {
+std::vector<Flag> target_flags(TargetFlags where) {
+  const char thread_letter = where == TargetFlags::kAlone ? 't' : '\0';
   return {{"pid", 'p', "PID|NAME,…", "these processes and what they fork; may be repeated"},
           {"tid", thread_letter, "TID,…", "these threads alone; may be repeated"},
           {"cgroup", 0, "PATH", "all in this cgroup and below; may be repeated"},
           {"container", 0, "ID|NAME", "all in this container; may be repeated"},
-          {"unit", 0, "NAME", "all of this systemd unit; may be repeated"},
+          {unit_flag(where), 0, "NAME", "all of this systemd unit; may be repeated"},
           {"all", 'a', "", "every process on this host"}};
 }
 
-bool names_targets(const Arguments& arguments) {
-  return std::ranges::any_of(target_flags(0),
+bool names_targets(const Arguments& arguments, TargetFlags where) {
+  return std::ranges::any_of(target_flags(where),
                              [&](const Flag& flag) { return arguments.has(flag.name); });
 }
 
-Result<ChosenTargets> choose_targets(const Arguments& arguments) {
+Result<ChosenTargets> choose_targets(const Arguments& arguments, TargetFlags where) {
   ChosenTargets chosen;
   if (arguments.has("all")) {
-    const bool has_others = std::ranges::any_of(target_flags(0), [&](const Flag& flag) {
+    const bool has_others = std::ranges::any_of(target_flags(where), [&](const Flag& flag) {
       return flag.name != "all" && arguments.has(flag.name);
     });
     if (has_others) {
@@ -161,14 +166,14 @@ Result<ChosenTargets> choose_targets(const Arguments& arguments) {
   }
   VESTA_TRY(add_processes(arguments, chosen));
   VESTA_TRY(add_threads(arguments, chosen));
-  VESTA_TRY(add_cgroups(arguments, "cgroup", agent::find_cgroup, chosen));
-  VESTA_TRY(add_cgroups(arguments, "container", agent::find_container, chosen));
-  VESTA_TRY(add_cgroups(arguments, "unit", agent::find_unit, chosen));
+  VESTA_TRY(add_cgroups(arguments, "cgroup", "cgroup", agent::find_cgroup, chosen));
+  VESTA_TRY(add_cgroups(arguments, "container", "container", agent::find_container, chosen));
+  VESTA_TRY(add_cgroups(arguments, unit_flag(where), "unit", agent::find_unit, chosen));
   return chosen;
 }
 
 Result<std::vector<uint32_t>> processes_of_word(std::string_view word) {
-  constexpr std::string_view kHint = "-p takes ids and names, for example -p 1234,nginx";
+  constexpr std::string_view kHint = "a process is its id or its name, for example 1234 or nginx";
   if (word.empty())
     return Error{ErrorCode::kUsage, "'' is not a process id or name", std::string(kHint)};
   if (!is_number(word)) return processes_called(word);

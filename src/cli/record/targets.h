@@ -11,10 +11,14 @@
 
 namespace vesta::cli {
 
-// -p, -t, --cgroup, --container, --unit and -a. `thread_letter` is 0 where -t means something else.
-std::vector<Flag> target_flags(char thread_letter);
+// Among flags of reports, -t is a type and --unit that of values: there threads have no letter, and
+// units are --systemd-unit.
+enum class TargetFlags { kAlone, kAmongReports };
 
-bool names_targets(const Arguments& arguments);
+// -p, -t, --cgroup, --container, --unit and -a.
+std::vector<Flag> target_flags(TargetFlags where);
+
+bool names_targets(const Arguments& arguments, TargetFlags where);
 
 struct ChosenTargets {
   bool whole_host = false;
@@ -25,7 +29,7 @@ struct ChosenTargets {
 
 // All of them together. kUsage for words that cannot be meant, kNotFound, with names that come
 // close, for what does not run.
-Result<ChosenTargets> choose_targets(const Arguments& arguments);
+Result<ChosenTargets> choose_targets(const Arguments& arguments, TargetFlags where);
 
 // A number or a name of -p; a name may stand for several processes.
 Result<std::vector<uint32_t>> processes_of_word(std::string_view word);

@@ -1,0 +1,17 @@
+// What `vesta dump` prints: the stacks of threads as text for people, JSON for programs, folded
+// lines for flame graphs. Pure functions.
+#pragma once
+
+#include <string>
+
+#include "agent/dump/thread_dump.h"
+#include "formats/table/text_style.h"
+
+namespace vesta::cli {
+
+std::string dump_text(const ThreadDump& dump, const TextStyle& style);
+std::string dump_json(const ThreadDump& dump);
+// "process;thread;outermost;…;innermost 1", equal ones added up.
+std::string dump_folded(const ThreadDump& dump);
+
+}  // namespace vesta::cli

@@ -1,13 +1,67 @@
+#include <fmt/format.h>
+
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/live/live_view.h"
+#include "cli/record/sampling_flags.h"
+#include "cli/record/targets.h"
 #include "cli/source.h"
 
 namespace vesta::cli {
 namespace {
 
 constexpr size_t kRows = 40;
+constexpr int64_t kMinIntervalNs = 100'000'000;
+constexpr int64_t kMaxStretches = 3600;  // each is a profile that is kept
+
+std::vector<Flag> live_flags() {
+  return {{"interval", 'i', "TIME", "live: show a new table this often (default: 1s)"},
+          {"window", 0, "TIME", "live: what a table is about, the last seconds (default: 10s)"},
+          {"duration", 'd', "TIME", "live: end after this time (default: until Ctrl-C)"},
+          {"count", 0, "N", "live: end after so many tables"}};
+}
+
+Result<int> run_on_processes(const Arguments& arguments, Console& console) {
+  if (!arguments.positional.empty()) {
+    return Error{ErrorCode::kUsage, "top shows files or processes, not both",
+                 fmt::format("leave out '{}', or the processes", arguments.positional[0])};
+  }
+  LiveOptions options;
+  VESTA_ASSIGN(options.report, report_options_of(arguments, console, kRows));
+  options.frames = frame_options_of(arguments);
+  options.order = order_of(arguments);
+  VESTA_ASSIGN(options.interval_ns, duration_of(arguments, "interval", options.interval_ns));
+  VESTA_ASSIGN(options.window_ns, duration_of(arguments, "window", options.window_ns));
+  VESTA_ASSIGN(options.duration_ns, duration_of(arguments, "duration", 0));
+  VESTA_ASSIGN(options.count, arguments.integer("count", 0, 1, 1'000'000'000));
+  if (options.interval_ns < kMinIntervalNs)
+    return Error{ErrorCode::kUsage, "--interval must be 100ms or more", ""};
+  if (options.window_ns / options.interval_ns > kMaxStretches) {
+    return Error{ErrorCode::kUsage,
+                 fmt::format("--window must be {} intervals or fewer", kMaxStretches),
+                 "choose a longer --interval"};
+  }
+  VESTA_TRY(apply_sampling_flags(arguments, console, options.recording));
+  VESTA_ASSIGN(const ChosenTargets chosen, choose_targets(arguments, TargetFlags::kAmongReports));
+  options.what = chosen.what;
+  options.recording.sampling.whole_host = chosen.whole_host;
+  options.recording.sampling.targets = chosen.options;
+  return run_live(options, console);
+}
 
 Result<int> run(const Arguments& arguments, Console& console) {
+  if (names_targets(arguments, TargetFlags::kAmongReports))
+    return run_on_processes(arguments, console);
+  if (arguments.positional.empty()) {
+    return Error{ErrorCode::kUsage, "top needs SOURCE…, or processes: -p PID|NAME, -a",
+                 "vesta top --help shows what there is"};
+  }
+  for (const Flag& flag : live_flags()) {
+    if (arguments.has(flag.name))
+      return Error{ErrorCode::kUsage,
+                   fmt::format("--{} is for processes, not for files", flag.name),
+                   "vesta top -p PID|NAME shows what runs now"};
+  }
   VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kRows));
   VESTA_ASSIGN(const MergedProfile profile, load_profile(arguments, console));
   VESTA_ASSIGN(const FrameProfile frames, resolve_frames(profile, frame_options_of(arguments)));
@@ -20,17 +74,23 @@ Command top_command() {
   Command c;
   c.name = "top";
   c.summary = "The functions that cost most, by their own (flat) or their whole (cum) weight";
-  c.arguments = "SOURCE…";
+  c.arguments = "[SOURCE…]";
   c.description =
       "SOURCE is a file in any format that Vesta reads, - for standard input, or a URL that serves "
-      "pprof. Several sources are merged.";
-  c.examples = {
-      "vesta top cpu.pb.gz", "vesta top --cum --focus 'json\\.' cpu.pb.gz  # what calls into json",
-      "vesta top -t alloc heap.pb.gz -n 10",
-      "vesta top http://localhost:6060/debug/pprof/profile?seconds=5", "perf script | vesta top -"};
-  c.min_arguments = 1;
+      "pprof. Several sources are merged. With -p, -a or another target it shows what runs, live: "
+      "on "
+      "a terminal a screen that is drawn anew every second (q quits, p pauses, s sorts by self or "
+      "cum, z starts over, / filters), elsewhere one table after the other.";
+  c.examples = {"vesta top cpu.pb.gz",
+                "vesta top --cum --focus 'json\\.' cpu.pb.gz  # what calls into json",
+                "vesta top -t alloc heap.pb.gz -n 10",
+                "vesta top http://localhost:6060/debug/pprof/profile?seconds=5",
+                "perf script | vesta top -",
+                "vesta top -p nginx  # live, over the last 10 seconds",
+                "vesta top -a --count 1 > now.txt  # one table of the whole host"};
   c.flags = with_flags({{"cum", 'c', "", "sort by cumulative weight"}},
-                       {filter_flags(), report_flags(), input_flags()});
+                       {filter_flags(), report_flags(), input_flags(),
+                        target_flags(TargetFlags::kAmongReports), live_flags(), sampling_flags()});
   c.run = run;
   return c;
 }

@@ -1,8 +1,11 @@
 // One step of the unwinder: from a frame to its caller. The same source serves the kernel programs
 // and user space (src/unwind/stack_unwinder.cc), where tests run it on recorded memory. C and C++.
 //
-// Whoever includes this gives four functions first, which hide where memory and tables are:
+// Whoever includes this gives these functions first, which hide where memory and tables are:
 //   int vesta_read_word(VESTA_ENV env, __u64 address, __u64 *value)     0 when it could be read
+//   int vesta_read_code(VESTA_ENV env, struct vesta_unwind_state *state, __u64 address, __u64
+//   *value)
+//       the same of the code in state->mapping_*
 //   int vesta_find_mapping(VESTA_ENV env, struct vesta_unwind_state *state, __u64 pc)
 //       fills state->mapping_*; 0, or the vesta_unwind_result that says what is missing
 //   const struct vesta_module *vesta_get_module(VESTA_ENV env, __u32 module)     NULL when there is
@@ -98,6 +101,57 @@ static __always_inline int vesta_find_rule(VESTA_TABLE table, const struct vesta
   return 0;
 }
 
+// Calls by the bytes before the address that they return to, the last of which is the highest.
+// e8 and a distance; ff with a modrm byte whose middle is 2, and what that says follows.
+static __always_inline int vesta_is_direct_call(__u64 before) {
+  return ((before >> 24) & 0xff) == 0xe8;
+}
+
+static __always_inline int vesta_is_indirect_call(__u64 before) {
+  const __u32 end2 = (__u32)(before >> 48);           // ff modrm
+  const __u32 end3 = (__u32)(before >> 40) & 0xffff;  // ff modrm, and a byte
+  const __u32 end4 = (__u32)(before >> 32) & 0xffff;
+  const __u32 end6 = (__u32)(before >> 16) & 0xffff;
+  const __u32 end7 = (__u32)(before >> 8) & 0xffff;
+  // mode: 0 = memory, 1 = memory and a byte, 2 = memory and four, 3 = register. Of the low three
+  // bits 4 has another byte follow, and 5 in mode 0 four.
+  if ((end2 & 0xf8ff) == 0xd0ff) return 1;
+  if ((end2 & 0xf8ff) == 0x10ff && (end2 >> 8) != 0x14 && (end2 >> 8) != 0x15) return 1;
+  if ((end3 & 0xf8ff) == 0x50ff && (end3 >> 8) != 0x54) return 1;
+  if (end3 == 0x14ff && ((before >> 56) & 7) != 5) return 1;
+  if (end4 == 0x54ff) return 1;
+  if ((end6 & 0xf8ff) == 0x90ff && (end6 >> 8) != 0x94) return 1;
+  if (end6 == 0x15ff) return 1;
+  if (end7 == 0x94ff) return 1;
+  return end7 == 0x14ff && ((before >> 24) & 7) == 5;
+}
+
+// How far a function without a table may reach from where it is called to an address in it.
+#define VESTA_MAX_GUESSED_FUNCTION (1ULL << 16)
+
+// Whether code may return to an address from `callee`: there is a call before it, which goes into
+// code, and if it says where to, not past the callee. 0, or the result that says what is missing.
+// Leaves the mapping of the address in `state`.
+static __always_inline __u8 vesta_check_call(VESTA_ENV env, struct vesta_unwind_state* state,
+                                             __u64 return_address, __u64 callee, __u8 trust) {
+  const int is_near = vesta_in_mapping(state, return_address - 1);
+  if (!is_near) {
+    const int missing = vesta_find_mapping(env, state, return_address - 1);
+    if (missing) return trust == VESTA_TRUST_DECODED ? (__u8)missing : (__u8)VESTA_UNWIND_NO_RULE;
+  }
+  __u64 before = 0;
+  if (vesta_read_code(env, state, return_address - 8, &before)) return VESTA_UNWIND_NO_RULE;
+  if (vesta_is_direct_call(before)) {
+    const __u64 target = return_address + (__u64)(__s64)(__s32)(before >> 32);
+    if (vesta_in_mapping(state, target) &&
+        (!is_near || trust == VESTA_TRUST_DECODED ||
+         (target <= callee && callee - target < VESTA_MAX_GUESSED_FUNCTION))) {
+      return 0;
+    }
+  }
+  return vesta_is_indirect_call(before) ? 0 : (__u8)VESTA_UNWIND_NO_RULE;
+}
+
 // By frame pointers: for code without tables that keeps them (Go, JIT compilers).
 static __always_inline enum vesta_step vesta_step_frame_pointer(VESTA_ENV env,
                                                                 struct vesta_unwind_state* state) {
@@ -122,16 +176,16 @@ static __always_inline enum vesta_step vesta_step_frame_pointer(VESTA_ENV env,
 }
 
 // In code that no table describes inside a file that has one (hand-written assembly): rbp may be
-// anything, so follow it only if it looks like a frame pointer and leads to code.
+// anything, so follow it only if it looks like a frame pointer and leads to where a call was made.
 static __always_inline enum vesta_step vesta_step_guess(VESTA_ENV env,
                                                         struct vesta_unwind_state* state) {
   __u64 return_address = 0;
   if (state->bp_lost || state->bp < state->sp || state->bp - state->sp > VESTA_MAX_GUESSED_FRAME ||
       vesta_read_word(env, state->bp + 8, &return_address) ||
-      (!vesta_in_mapping(state, return_address - 1) &&
-       vesta_find_mapping(env, state, return_address - 1))) {
+      vesta_check_call(env, state, return_address, state->ip, VESTA_TRUST_GUESSED)) {
     return vesta_stop(state, VESTA_UNWIND_NO_RULE);
   }
+  state->trust = VESTA_TRUST_GUESSED;
   return vesta_step_frame_pointer(env, state);
 }
 
@@ -184,6 +238,15 @@ static __always_inline enum vesta_step vesta_step_rule(VESTA_ENV env,
                                                        __u64 pc) {
   const __u64 offset = (__u64)(__s64)rule->cfa_offset;
   __u64 cfa = 0;
+  if (rule->trust == VESTA_TRUST_EARLY) {
+    // Only what returns to the very beginning of the function behind is meant.
+    __u64 before = 0;
+    if (!state->is_return || (!vesta_read_code(env, state, state->ip - 8, &before) &&
+                              (vesta_is_direct_call(before) || vesta_is_indirect_call(before)))) {
+      return vesta_stop(state, VESTA_UNWIND_NO_RULE);
+    }
+    state->is_exact = 1;
+  }
   switch (rule->cfa_kind) {
     case VESTA_CFA_NONE:
       return vesta_step_guess(env, state);
@@ -194,6 +257,7 @@ static __always_inline enum vesta_step vesta_step_rule(VESTA_ENV env,
     case VESTA_CFA_SP_AND_REGISTER:
       return vesta_step_register(state, rule);
     case VESTA_CFA_SIGNAL:
+      state->is_exact = state->is_return;
       return vesta_step_signal(env, state, state->sp + offset);
     case VESTA_CFA_SP:
       cfa = state->sp + offset;
@@ -238,6 +302,11 @@ static __always_inline enum vesta_step vesta_step_rule(VESTA_ENV env,
   __u64 return_address = 0;
   if (vesta_read_word(env, cfa - 8, &return_address))
     return vesta_stop(state, VESTA_UNWIND_BAD_MEMORY);
+  if (rule->trust != VESTA_TRUST_TABLE && return_address != 0) {
+    const __u8 missing = vesta_check_call(env, state, return_address, pc, rule->trust);
+    if (missing) return vesta_stop(state, missing);
+    state->trust = rule->trust;
+  }
 
   if (rule->bp_kind == VESTA_BP_UNDEFINED) {
     state->bp_lost = 1;
@@ -266,10 +335,21 @@ static __always_inline enum vesta_step vesta_step_rule(VESTA_ENV env,
   return VESTA_STEP_ON;
 }
 
+// The frame in `state` as records have it.
+static __always_inline __u64 vesta_frame_word(const struct vesta_unwind_state* state) {
+  __u64 word = state->ip & ~VESTA_FRAME_BITS;
+  if (!state->is_return) word |= VESTA_FRAME_EXACT;
+  if (state->trust == VESTA_TRUST_DECODED) word |= VESTA_FRAME_DECODED;
+  if (state->trust == VESTA_TRUST_GUESSED) word |= VESTA_FRAME_GUESSED;
+  return word;
+}
+
 // From the frame in `state` to its caller.
 static __always_inline enum vesta_step vesta_unwind_step(VESTA_ENV env,
                                                          struct vesta_unwind_state* state) {
   const __u64 pc = state->ip - (state->is_return ? 1 : 0);
+  state->trust = VESTA_TRUST_TABLE;
+  state->is_exact = 0;
   if (!vesta_in_mapping(state, pc)) {
     const int missing = vesta_find_mapping(env, state, pc);
     if (missing) return vesta_stop(state, (__u8)missing);

@@ -93,6 +93,12 @@ static __always_inline int vesta_read_word(vesta_env env, __u64 address, __u64* 
   return bpf_probe_read_user(value, sizeof(*value), (const void*)address) != 0;
 }
 
+static __always_inline int vesta_read_code(vesta_env env, struct vesta_unwind_state* state,
+                                           __u64 address, __u64* value) {
+  (void)state;
+  return vesta_read_word(env, address, value);
+}
+
 static __always_inline const struct vesta_module* vesta_get_module(vesta_env env, __u32 module) {
   (void)env;
   return bpf_map_lookup_elem(&modules, &module);
@@ -195,9 +201,11 @@ static long vesta_walk_frame(__u32 turn, struct vesta_walk* walk) {
     state->result = VESTA_UNWIND_TRUNCATED;
     return 1;
   }
-  record->payload[index] = state->is_return ? state->ip : state->ip | VESTA_FRAME_EXACT;
+  record->payload[index] = vesta_frame_word(state);
   state->frames += 1;
-  return vesta_unwind_step(record, state) == VESTA_STEP_STOP;
+  const enum vesta_step step = vesta_unwind_step(record, state);
+  if (state->is_exact) record->payload[index] |= VESTA_FRAME_EXACT;
+  return step == VESTA_STEP_STOP;
 }
 
 // Walks the user stack whose registers are in the scratch slot's state. Frames go behind the
@@ -210,6 +218,7 @@ static __always_inline void vesta_walk_user_stack(struct vesta_scratch* record, 
   record->state.mapping_end = 0;
   record->state.bx_address = 0;
   record->state.bx_lost = 0;
+  record->state.trust = VESTA_TRUST_TABLE;
   // One turn more than frames: the last only notices that there is no room.
   bpf_loop(VESTA_MAX_USER_FRAMES + 1, vesta_walk_frame, &walk, 0);
 }

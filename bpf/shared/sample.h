@@ -22,10 +22,15 @@ enum {
   VESTA_LEAF_REGISTERS = 16,  // by DWARF number: 0 = rax, 6 = rbp, 7 = rsp, 10 = r10 …
 };
 
-// User addresses have their top bit free; it marks an address that is the very instruction (the
-// leaf, or where a signal hit), not the one after a call. Names of others are looked up at address
+// User addresses have their top bits free. The first marks an address that is the very instruction
+// (the leaf, or where a signal hit), not the one after a call. Names of others are looked up at
+// address
 // - 1.
 #define VESTA_FRAME_EXACT (1ULL << 63)
+// So are the next two: how the frame was found, when no table says.
+#define VESTA_FRAME_DECODED (1ULL << 62)  // by a rule that was read from instructions
+#define VESTA_FRAME_GUESSED (1ULL << 61)  // it is only likely
+#define VESTA_FRAME_BITS (VESTA_FRAME_EXACT | VESTA_FRAME_DECODED | VESTA_FRAME_GUESSED)
 
 enum vesta_unwind_result {
   VESTA_UNWIND_COMPLETE = 0,     // reached the outermost frame

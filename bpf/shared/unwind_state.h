@@ -25,5 +25,8 @@ struct vesta_unwind_state {
   // place is kept, because it is hardly ever needed and reading it in each frame would cost.
   __u64 bx_address;
   __u8 bx_lost;
-  __u8 padding[7];
+  __u8 trust;     // enum vesta_trust: how the frame at `ip` was found
+  __u8 is_exact;  // set by a step: the frame it left was no call after all, although it is where a
+                  // function returned to
+  __u8 padding[5];
 };

@@ -64,9 +64,20 @@ enum vesta_bp_kind {
 
 enum { VESTA_BX_LOST = 255 };
 
+// Where a rule comes from, and what has to be checked before its answer counts.
+enum vesta_trust {
+  VESTA_TRUST_TABLE = 0,    // the file says so: call frame information, Go's function table
+  VESTA_TRUST_DECODED = 1,  // read from the instructions: the caller must have made a call
+  VESTA_TRUST_GUESSED = 2,  // nothing near the address moves the stack pointer: likewise, and the
+                            // frame is marked
+  VESTA_TRUST_EARLY = 3,    // of the byte before a function that nothing calls (signals return to
+                            // it, contexts begin below it): holds for return addresses only
+};
+
 struct vesta_unwind_rule {
   __u8 cfa_kind : 4;
-  __u8 bp_kind : 4;
+  __u8 bp_kind : 2;
+  __u8 trust : 2;  // enum vesta_trust
   // For the kinds with a register in their name or their index, its DWARF number; for
   // VESTA_CFA_DEREF_BP and _SP, words to add. For the others, where the caller's rbx is: that many
   // words below the CFA; 0 = untouched, VESTA_BX_LOST = not known.

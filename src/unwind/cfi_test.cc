@@ -21,7 +21,7 @@ vesta_unwind_rule rule(vesta_cfa_kind cfa, int32_t cfa_offset, vesta_bp_kind bp 
                        int16_t bp_offset = 0, uint8_t operand = 0) {
   vesta_unwind_rule out{};
   out.cfa_kind = static_cast<uint8_t>(cfa & 15);
-  out.bp_kind = static_cast<uint8_t>(bp & 15);
+  out.bp_kind = static_cast<uint8_t>(bp & 3);
   out.operand = operand;
   out.bp_offset = bp_offset;
   out.cfa_offset = cfa_offset;

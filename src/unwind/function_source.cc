@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "unwind/cfi_program.h"
@@ -13,9 +14,29 @@ namespace {
 // the row before saves one row in ten.
 constexpr uint64_t kMinGap = 16;
 
+// mov %rbx, %rsp: how the function begins that contexts of makecontext() return to, when what they
+// were made for has ended. Nothing calls it, so it has no caller; its information does not say so.
+constexpr std::string_view kContextEndCode("\x48\x89\xdc", 3);
+constexpr std::string_view kMakesContexts("\0makecontext\0", 13);
+constexpr uint32_t kMaxContextEndBytes = 128;
+// Of a C library. Others are not worth to be looked through.
+constexpr size_t kMaxNameBytes = 1 << 20;
+
+bool makes_contexts(const ElfFile& file) {
+  for (const std::string_view name : {".dynstr", ".strtab"}) {
+    const ElfSection* section = file.section(name);
+    if (section != nullptr && section->bytes.size() <= kMaxNameBytes &&
+        section->bytes.find(kMakesContexts) != std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
 class CfiSource final : public FunctionSource {
  public:
-  explicit CfiSource(CfiEntries& entries) : entries_(entries) {
+  CfiSource(CfiEntries& entries, const ElfFile& file)
+      : entries_(entries), file_(file), makes_contexts_(makes_contexts(file)) {
     const auto by_start = [](const Fde& a, const Fde& b) { return a.start < b.start; };
     if (!std::is_sorted(entries.fdes.begin(), entries.fdes.end(), by_start)) {
       std::stable_sort(entries.fdes.begin(), entries.fdes.end(), by_start);
@@ -28,14 +49,27 @@ class CfiSource final : public FunctionSource {
     return entries_.fdes[index].start + entries_.fdes[index].size;
   }
   bool begins_early(size_t index) const override {
-    return entries_.cies[entries_.fdes[index].cie].is_signal_frame;
+    const Fde& fde = entries_.fdes[index];
+    return entries_.cies[fde.cie].is_signal_frame || is_context_end(fde);
   }
   void write_rows(size_t index, uint64_t first, uint64_t limit, RowWriter& rows) const override {
+    if (is_context_end(entries_.fdes[index])) {
+      vesta_unwind_rule rule{};
+      rule.cfa_kind = VESTA_CFA_END;
+      return rows.add(first, rule);
+    }
     write_function_rows(entries_, entries_.fdes[index], first, limit, rows);
   }
 
  private:
+  bool is_context_end(const Fde& fde) const {
+    return makes_contexts_ && fde.size <= kMaxContextEndBytes &&
+           file_.bytes_at(fde.start).starts_with(kContextEndCode);
+  }
+
   const CfiEntries& entries_;
+  const ElfFile& file_;
+  const bool makes_contexts_;
 };
 
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
@@ -75,8 +109,8 @@ class Merge {
 
 }  // namespace
 
-std::unique_ptr<FunctionSource> cfi_source(CfiEntries& entries) {
-  return std::make_unique<CfiSource>(entries);
+std::unique_ptr<FunctionSource> cfi_source(CfiEntries& entries, const ElfFile& file) {
+  return std::make_unique<CfiSource>(entries, file);
 }
 
 void write_rows(std::span<const FunctionSource* const> sources, RowWriter& rows) {
@@ -92,8 +126,8 @@ void write_rows(std::span<const FunctionSource* const> sources, RowWriter& rows)
     const uint64_t limit = std::min(functions.end(index), merge.limit_for(source));
     if (start < covered || limit <= start) continue;
     if (start - covered >= kMinGap) rows.add(covered, {});
-    const uint64_t first = functions.begins_early(index) && start > covered ? start - 1 : start;
-    functions.write_rows(index, first, limit, rows);
+    if (functions.begins_early(index)) rows.begin_early();
+    functions.write_rows(index, start, limit, rows);
     covered = limit;
   }
   rows.add(covered, {});

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "symbols/elf/elf_file.h"
 #include "unwind/cfi_entries.h"
 #include "unwind/row_writer.h"
 
@@ -24,8 +25,8 @@ class FunctionSource {
   virtual void write_rows(size_t index, uint64_t first, uint64_t limit, RowWriter& rows) const = 0;
 };
 
-// Sorts the entries. They must outlive the source.
-std::unique_ptr<FunctionSource> cfi_source(CfiEntries& entries);
+// Sorts the entries. They and the file must outlive the source.
+std::unique_ptr<FunctionSource> cfi_source(CfiEntries& entries, const ElfFile& file);
 
 // Writes the rows of all functions; where sources speak of the same code, the first of them wins.
 // What lies between functions gets a row without information, unless it is shorter than what

@@ -33,6 +33,12 @@ RowWriter::RowWriter(uint64_t low, uint64_t high, size_t expected_rows)
   find_or_add_rule(0);
 }
 
+void RowWriter::add_early(uint64_t address, vesta_unwind_rule rule) {
+  is_early_ = false;
+  rule.trust = VESTA_TRUST_EARLY;
+  if (address > 0) add_changed(address - 1, std::bit_cast<uint64_t>(rule));
+}
+
 void RowWriter::add_changed(uint64_t address, uint64_t key) {
   const uint64_t offset = address - low_;
   if (address < low_ || offset < next_offset_ || offset >= uint64_t{page_count_} * kPageBytes) {

@@ -23,10 +23,15 @@ class RowWriter {
   // From `address` on, `rule` is in force. Rows at or below the last address are dropped, and so is
   // what lies outside the range or above kMaxUnwindRows.
   void add(uint64_t address, const vesta_unwind_rule& rule) {
+    if (is_early_) add_early(address, rule);
     const auto key = std::bit_cast<uint64_t>(rule);
     if (key == last_key_) return;
     add_changed(address, key);
   }
+
+  // The next row also holds for return addresses that are its very address: one is added for the
+  // byte before it.
+  void begin_early() { is_early_ = true; }
 
   // Rows had to be left out: there are more than kMaxUnwindRows.
   bool is_full() const { return is_full_; }
@@ -35,6 +40,7 @@ class RowWriter {
   UnwindTable finish() &&;
 
  private:
+  void add_early(uint64_t address, vesta_unwind_rule rule);
   void add_changed(uint64_t address, uint64_t key);
   uint32_t rule_number(uint64_t key);
   uint32_t find_or_add_rule(uint64_t key);
@@ -52,6 +58,7 @@ class RowWriter {
   uint64_t next_offset_ = 0;
   uint64_t last_key_ = 0;  // before the first row nothing is known: rule 0
   bool is_full_ = false;
+  bool is_early_ = false;
   uint64_t unsupported_rows_ = 0;
   uint64_t lost_bp_rows_ = 0;
   uint64_t dropped_rules_ = 0;

@@ -44,6 +44,14 @@ int vesta_find_mapping(VESTA_ENV env, vesta_unwind_state* state, __u64 pc) {
   return 0;
 }
 
+int vesta_read_code(VESTA_ENV env, const vesta_unwind_state* /*state*/, __u64 address,
+                    __u64* value) {
+  uint64_t word = 0;
+  if (!env->target.read_code(env->mapping, address, word)) return 1;
+  *value = word;
+  return 0;
+}
+
 const vesta_module* vesta_get_module(VESTA_ENV env, __u32 /*module*/) {
   return env->mapping.table == nullptr ? nullptr : &env->mapping.table->header;
 }
@@ -67,12 +75,14 @@ vesta_unwind_result walk(UnwindEnvironment& environment, vesta_unwind_state& sta
   while (true) {
     if (frames.size() >= max_frames) return VESTA_UNWIND_TRUNCATED;
     environment.is_cut = false;
-    if (vesta_unwind_step(&environment, &state) == VESTA_STEP_STOP) {
+    const vesta_step step = vesta_unwind_step(&environment, &state);
+    if (state.is_exact != 0) frames.back() |= VESTA_FRAME_EXACT;
+    if (step == VESTA_STEP_STOP) {
       if (environment.is_cut && state.result != VESTA_UNWIND_COMPLETE)
         return VESTA_UNWIND_STACK_CUT;
       return static_cast<vesta_unwind_result>(state.result);
     }
-    frames.push_back(state.is_return != 0 ? state.ip : state.ip | VESTA_FRAME_EXACT);
+    frames.push_back(vesta_frame_word(&state));
   }
 }
 

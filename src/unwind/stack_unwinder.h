@@ -39,6 +39,11 @@ class UnwindTarget {
   // The executable mapping that holds `pc`; false when there is none.
   virtual bool find_mapping(uint64_t pc, Mapping& mapping) = 0;
   virtual Read read_word(uint64_t address, uint64_t& value) = 0;
+  // Eight bytes of code in a mapping that find_mapping() gave; false when they cannot be read, and
+  // then nothing that needs them to be sure is believed.
+  virtual bool read_code(const Mapping& /*mapping*/, uint64_t /*address*/, uint64_t& /*value*/) {
+    return false;
+  }
 };
 
 // Memory as it was copied: one or more pieces, by address.
@@ -56,7 +61,7 @@ class CopiedMemory {
 };
 
 struct UnwoundStack {
-  std::vector<uint64_t> frames;  // innermost first; VESTA_FRAME_EXACT marks those not after a call
+  std::vector<uint64_t> frames;  // innermost first, with VESTA_FRAME_BITS
   vesta_unwind_result result = VESTA_UNWIND_COMPLETE;
 };
 

@@ -2,13 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "unwind/row_writer.h"
+#include "unwind/test_elf.h"
 
 namespace vesta {
 namespace {
+
+using testing::Bytes;
 
 constexpr uint64_t kBias = 0x7f0000000000;
 constexpr uint64_t kText = 0x1000;
@@ -18,7 +23,7 @@ vesta_unwind_rule rule(vesta_cfa_kind cfa, int32_t cfa_offset, vesta_bp_kind bp 
                        int16_t bp_offset = 0, uint8_t operand = 0) {
   vesta_unwind_rule out{};
   out.cfa_kind = static_cast<uint8_t>(cfa & 15);
-  out.bp_kind = static_cast<uint8_t>(bp & 15);
+  out.bp_kind = static_cast<uint8_t>(bp & 3);
   out.operand = operand;
   out.bp_offset = bp_offset;
   out.cfa_offset = cfa_offset;
@@ -52,10 +57,19 @@ class HandMadeProcess final : public UnwindTarget {
     value = found->second;
     return Read::kDone;
   }
+  bool read_code(const Mapping& /*mapping*/, uint64_t address, uint64_t& value) override {
+    const auto found = code_before.find(address + 8);
+    if (found == code_before.end()) return false;
+    value = 0;
+    std::memcpy(reinterpret_cast<char*>(&value) + 8 - found->second.size(), found->second.data(),
+                found->second.size());
+    return true;
+  }
   Mapping& mapping() { return mapping_; }
   UnwoundStack unwind(const Registers& registers) { return StackUnwinder(*this).unwind(registers); }
 
   std::map<uint64_t, uint64_t> memory;
+  std::map<uint64_t, std::string> code_before;  // up to eight bytes, by the address behind them
 
  private:
   UnwindTable table_;
@@ -173,7 +187,95 @@ TEST(StackUnwinderTest, GoesThroughASignalFrameToAnExactAddress) {
                     {interrupted_sp, code(3)}};
   const UnwoundStack stack = process.unwind({code(0), kStack, 0, {}});
   EXPECT_EQ(stack.result, VESTA_UNWIND_COMPLETE);
-  EXPECT_EQ(stack.frames, (Frames{code(0) | kExact, code(1), code(2, 0) | kExact, code(3)}));
+  EXPECT_EQ(stack.frames,
+            (Frames{code(0) | kExact, code(1) | kExact, code(2, 0) | kExact, code(3)}));
+}
+
+TEST(StackUnwinderTest, TakesAReturnToAFunctionsFirstByteForExact) {
+  // Function 0 was not called by the end of function 1, but returns to function 2.
+  vesta_unwind_rule early = rule(VESTA_CFA_END, 0);
+  early.trust = VESTA_TRUST_EARLY;
+  HandMadeProcess process({rule(VESTA_CFA_SP, 8), early, rule(VESTA_CFA_END, 0)});
+  process.memory = {{kStack, code(2, 0)}};
+  const UnwoundStack stack = process.unwind({code(0), kStack, 0, {}});
+  EXPECT_EQ(stack.result, VESTA_UNWIND_COMPLETE);
+  EXPECT_EQ(stack.frames, (Frames{code(0) | kExact, code(2, 0) | kExact}));
+  // Unless there is a call before it: that is function 1, of which nothing is known.
+  process.code_before[code(2, 0)] = std::string("\xe8\x00\x00\x00\x00", 5);
+  EXPECT_EQ(process.unwind({code(0), kStack, 0, {}}).result, VESTA_UNWIND_NO_RULE);
+  // Nor is it when it was interrupted there.
+  EXPECT_EQ(process.unwind({code(1), kStack, 0, {}}).result, VESTA_UNWIND_NO_RULE);
+}
+
+struct CallForm {
+  std::string bytes;
+  bool is_call;
+};
+
+class CallFormTest : public ::testing::TestWithParam<CallForm> {};
+
+TEST_P(CallFormTest, IsWhatADecodedRuleNeedsBeforeTheReturnAddress) {
+  vesta_unwind_rule decoded = rule(VESTA_CFA_SP, 16);
+  decoded.trust = VESTA_TRUST_DECODED;
+  HandMadeProcess process({decoded, rule(VESTA_CFA_END, 0)});
+  process.memory = {{kStack + 8, code(1)}};
+  process.code_before[code(1)] = GetParam().bytes;
+  const UnwoundStack stack = process.unwind({code(0), kStack, 0, {}});
+  if (GetParam().is_call) {
+    EXPECT_EQ(stack.result, VESTA_UNWIND_COMPLETE);
+    EXPECT_EQ(stack.frames, (Frames{code(0) | kExact, code(1) | VESTA_FRAME_DECODED}));
+  } else {
+    EXPECT_EQ(stack.result, VESTA_UNWIND_NO_RULE);
+    EXPECT_EQ(stack.frames, (Frames{code(0) | kExact}));
+  }
+}
+
+using namespace std::string_literals;
+INSTANTIATE_TEST_SUITE_P(
+    , CallFormTest,
+    ::testing::Values(CallForm{"\xe8\x00\xff\xff\xff"s, true},          // call within the module
+                      CallForm{"\xe8\x00\x00\x00\x40"s, false},         // into nowhere
+                      CallForm{"\xff\xd0"s, true},                      // call *%rax
+                      CallForm{"\x41\xff\xd7"s, true},                  // call *%r15
+                      CallForm{"\xff\x10"s, true},                      // call *(%rax)
+                      CallForm{"\xff\x14\x24"s, true},                  // call *(%rsp)
+                      CallForm{"\xff\x14\xc7"s, true},                  // call *(%rdi,%rax,8)
+                      CallForm{"\xff\x55\x10"s, true},                  // call *0x10(%rbp)
+                      CallForm{"\xff\x54\x24\x10"s, true},              // call *0x10(%rsp)
+                      CallForm{"\xff\x90\x00\x01\x00\x00"s, true},      // call *0x100(%rax)
+                      CallForm{"\xff\x15\x00\x01\x00\x00"s, true},      // call *0x100(%rip)
+                      CallForm{"\xff\x94\x24\x00\x01\x00\x00"s, true},  // call *0x100(%rsp)
+                      CallForm{"\xff\x14\xc5\x00\x01\x00\x00"s, true},  // call *0x100(,%rax,8)
+                      CallForm{"\xff\x14\xc7\x00\x01\x00\x00"s,
+                               false},               // the same length, without a base of 5
+                      CallForm{"\xff\xe0"s, false},  // jmp *%rax
+                      CallForm{"\xff\x14"s, false},  // a byte is missing
+                      CallForm{"\xff\x25\x00\x01\x00\x00"s, false},  // jmp *0x100(%rip)
+                      CallForm{"\xff\x1d\x00\x01\x00\x00"s, false},  // a far call
+                      CallForm{"\xe9\x00\x00\x00\x00"s, false},      // jmp
+                      CallForm{"\x90\x90\x90\x90\x90\x90\x90\x90"s, false}, CallForm{""s, false}));
+
+TEST(StackUnwinderTest, MarksWhatIsOnlyLikely) {
+  vesta_unwind_rule likely = rule(VESTA_CFA_SP, 8);
+  likely.trust = VESTA_TRUST_GUESSED;
+  HandMadeProcess process({rule(VESTA_CFA_END, 0), likely, rule(VESTA_CFA_NONE, 0)});
+  const auto call = [](uint64_t target) {
+    Bytes bytes;
+    return bytes.u8(0xe8).u32(target - code(0)).str();
+  };
+  process.memory = {{kStack, code(0)}};
+  process.code_before[code(0)] = call(code(1, 0));
+  const Frames marked{code(1) | kExact, code(0) | VESTA_FRAME_GUESSED};
+  EXPECT_EQ(process.unwind({code(1), kStack, 0, {}}).frames, marked);
+  // A call of what comes behind is not how the function was entered.
+  process.code_before[code(0)] = call(code(2, 0));
+  EXPECT_EQ(process.unwind({code(1), kStack, 0, {}}).result, VESTA_UNWIND_NO_RULE);
+  // The same holds for frame pointers that no table vouches for.
+  process.memory = {{kStack + 16, 0}, {kStack + 24, code(0)}};
+  EXPECT_EQ(process.unwind({code(2), kStack, kStack + 16, {}}).frames.back(),
+            code(0) | VESTA_FRAME_GUESSED);
+  process.code_before.clear();
+  EXPECT_EQ(process.unwind({code(2), kStack, kStack + 16, {}}).result, VESTA_UNWIND_NO_RULE);
 }
 
 TEST(StackUnwinderTest, FollowsFramePointersWhereThereIsNoTable) {

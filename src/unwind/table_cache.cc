@@ -17,16 +17,18 @@
 #include <vector>
 
 #include "unwind/cfi_section.h"
+#include "unwind/code_frames.h"
 
 namespace vesta {
 namespace {
 
 constexpr char kMagic[8] = {'V', 'E', 'S', 'T', 'A', 'U', 'W', 'T'};
 // Changes with the layout of the file or of tables, and with what is built from the same input.
-constexpr uint32_t kVersion = 6;
+constexpr uint32_t kVersion = 7;
 constexpr std::string_view kSuffix = ".unwind";
 constexpr std::string_view kTemporaryPrefix = ".writing-";
 constexpr time_t kStaleTemporarySeconds = 3600;
+constexpr uint64_t kMaxRanges = kMaxDecodedBytes / kMinDecodedRange;
 constexpr uint64_t kMaxCells =
     (uint64_t{kMaxUnwindPages} + 2) / 2 + (uint64_t{kMaxUnwindRows} + 1) / 2 + VESTA_MAX_RULES;
 
@@ -41,15 +43,23 @@ struct FileHeader {
   uint64_t lost_bp_rows;
   uint64_t skipped_functions;
   uint64_t cell_count;
-  uint64_t checksum;  // of this header, with 0 here, and of the cells
+  uint64_t range_count;
+  uint64_t code_high;  // fingerprint of the code in those ranges
+  uint64_t code_low;
+  uint64_t checksum;  // of this header, with 0 here, and of what follows
 };
-static_assert(sizeof(FileHeader) == 104 && std::is_trivially_copyable_v<FileHeader>);
+static_assert(sizeof(FileHeader) == 128 && std::is_trivially_copyable_v<FileHeader>);
 
-uint64_t checksum_of(FileHeader header, std::span<const uint64_t> cells) {
+size_t range_bytes(const UnwindTable& table) {
+  return table.decoded.size() * sizeof(CodeRange);
+}
+
+uint64_t checksum_of(FileHeader header, const UnwindTable& table) {
   header.checksum = 0;
   const uint64_t parts[] = {
       hash64({reinterpret_cast<const char*>(&header), sizeof(header)}),
-      hash64({reinterpret_cast<const char*>(cells.data()), cells.size_bytes()})};
+      hash64({reinterpret_cast<const char*>(table.cells.data()), table.bytes()}),
+      hash64({reinterpret_cast<const char*>(table.decoded.data()), range_bytes(table)})};
   return hash64({reinterpret_cast<const char*>(parts), sizeof(parts)});
 }
 
@@ -126,11 +136,15 @@ std::string encode_table(const UnwindTable& table, const Hash128& fingerprint) {
   header.lost_bp_rows = table.lost_bp_rows;
   header.skipped_functions = table.skipped_functions;
   header.cell_count = table.cells.size();
-  header.checksum = checksum_of(header, table.cells);
+  header.range_count = table.decoded.size();
+  header.code_high = table.decoded_fingerprint.high;
+  header.code_low = table.decoded_fingerprint.low;
+  header.checksum = checksum_of(header, table);
   std::string out;
-  out.reserve(sizeof(header) + table.bytes());
+  out.reserve(sizeof(header) + table.bytes() + range_bytes(table));
   out.append(reinterpret_cast<const char*>(&header), sizeof(header));
   out.append(reinterpret_cast<const char*>(table.cells.data()), table.bytes());
+  out.append(reinterpret_cast<const char*>(table.decoded.data()), range_bytes(table));
   return out;
 }
 
@@ -146,7 +160,9 @@ Result<UnwindTable> decode_table(std::string_view bytes, const Hash128& fingerpr
     return invalid("of another file");
   }
   bytes.remove_prefix(sizeof(header));
-  if (header.cell_count > kMaxCells || bytes.size() != header.cell_count * sizeof(uint64_t)) {
+  if (header.cell_count > kMaxCells || header.range_count > kMaxRanges ||
+      bytes.size() !=
+          header.cell_count * sizeof(uint64_t) + header.range_count * sizeof(CodeRange)) {
     return invalid("of the wrong size");
   }
   UnwindTable table;
@@ -155,9 +171,13 @@ Result<UnwindTable> decode_table(std::string_view bytes, const Hash128& fingerpr
   table.lost_bp_rows = header.lost_bp_rows;
   table.skipped_functions = header.skipped_functions;
   table.cells.resize(header.cell_count);
-  if (!bytes.empty()) std::memcpy(table.cells.data(), bytes.data(), bytes.size());
+  if (!table.cells.empty()) std::memcpy(table.cells.data(), bytes.data(), table.bytes());
+  table.decoded.resize(header.range_count);
+  if (!table.decoded.empty())
+    std::memcpy(table.decoded.data(), bytes.data() + table.bytes(), range_bytes(table));
+  table.decoded_fingerprint = {header.code_high, header.code_low};
   // After copying: the file may change under us.
-  if (checksum_of(header, table.cells) != header.checksum) return invalid("damaged");
+  if (checksum_of(header, table) != header.checksum) return invalid("damaged");
   VESTA_TRY(validate(table));
   return table;
 }
@@ -206,14 +226,14 @@ Result<UnwindTableCache> UnwindTableCache::open(const std::string& folder, const
 Result<UnwindTable> UnwindTableCache::table_of(const ElfFile& file, const ElfFile* debug_file) {
   const Hash128 fingerprint = table_fingerprint(file, debug_file);
   const std::string name = file_name(file, fingerprint);
-  if (auto cached = load(name, fingerprint)) {
+  if (auto cached = load(name, fingerprint, file)) {
     ++counts_.hits;
     return std::move(*cached);
   }
   ++counts_.misses;
   VESTA_ASSIGN(UnwindTable table, build_unwind_table(file, debug_file));
   // One file must not push out all others.
-  const uint64_t bytes = sizeof(FileHeader) + table.bytes();
+  const uint64_t bytes = sizeof(FileHeader) + table.bytes() + range_bytes(table);
   if (table.bytes() <= limits_.max_bytes / 4 && store(name, encode_table(table, fingerprint))) {
     ++counts_.stored;
     if (bytes > room_) {
@@ -228,7 +248,7 @@ Result<UnwindTable> UnwindTableCache::table_of(const ElfFile& file, const ElfFil
 }
 
 std::optional<UnwindTable> UnwindTableCache::load(const std::string& name,
-                                                  const Hash128& fingerprint) {
+                                                  const Hash128& fingerprint, const ElfFile& of) {
   const UniqueFd fd(
       ::openat(folder_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd.valid()) return std::nullopt;
@@ -237,9 +257,10 @@ std::optional<UnwindTable> UnwindTableCache::load(const std::string& name,
     ++counts_.rejected;
     return std::nullopt;
   }
-  const auto file = InputFile::from_fd(fd.get(), sizeof(FileHeader) + kMaxCells * sizeof(uint64_t));
+  const auto file = InputFile::from_fd(
+      fd.get(), sizeof(FileHeader) + kMaxCells * sizeof(uint64_t) + kMaxRanges * sizeof(CodeRange));
   auto table = file ? decode_table(file->bytes(), fingerprint) : Result<UnwindTable>(file.error());
-  if (!table) {
+  if (!table || table->decoded_fingerprint != decoded_fingerprint(of, table->decoded)) {
     ++counts_.rejected;
     return std::nullopt;
   }

@@ -15,7 +15,8 @@
 
 namespace vesta {
 
-// Everything in a file that its table depends on. A build id alone would not do: anyone can give
+// Everything in a file that its table depends on, but for code that was decoded: that has a
+// fingerprint in the table. A build id alone would not do: anyone can give
 // a file the build id of another, and would decide how that one is unwound.
 Hash128 table_fingerprint(const ElfFile& file, const ElfFile* debug_file);
 
@@ -54,7 +55,8 @@ class UnwindTableCache {
  private:
   UnwindTableCache(UniqueFd folder, const Limits& limits)
       : folder_(std::move(folder)), limits_(limits) {}
-  std::optional<UnwindTable> load(const std::string& name, const Hash128& fingerprint);
+  std::optional<UnwindTable> load(const std::string& name, const Hash128& fingerprint,
+                                  const ElfFile& of);
   bool store(const std::string& name, std::string_view bytes);
   void evict();
 

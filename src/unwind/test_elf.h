@@ -19,6 +19,7 @@ struct ElfParts {
   std::string debug_frame;
   bool has_sections = true;  // else .eh_frame is found through PT_GNU_EH_FRAME
   uint64_t code_bytes = 0x10000;
+  std::string code;  // what is in the segment to begin with, as a section
   uint64_t entry = 0;
 };
 std::string make_elf(const ElfParts& parts);

@@ -5,50 +5,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
-#include "unwind/cfi_entries.h"
-#include "unwind/cfi_section.h"
-#include "unwind/entry_frame.h"
+#include "unwind/code_frames.h"
+#include "unwind/file_functions.h"
 #include "unwind/function_source.h"
-#include "unwind/go_frames.h"
 #include "unwind/row_writer.h"
 
 namespace vesta {
 namespace {
-
-// A file with fewer functions than this has lost its information to a debug file: what the start
-// files bring along is all that is left.
-constexpr size_t kHardlyAny = 8;
-
-// Rows that one byte of call frame instructions gives at most: two bytes for moving on and for a
-// change. Reserving by it wastes address space only.
-constexpr size_t kInstructionBytesPerRow = 2;
-constexpr size_t kRowsPerGoFunction = 6;
-
-struct CodeRange {
-  uint64_t low = 0;
-  uint64_t high = 0;
-};
-
-std::optional<CodeRange> code_range(const ElfFile& file) {
-  CodeRange range{std::numeric_limits<uint64_t>::max(), 0};
-  for (const Elf64_Phdr& segment : file.segments()) {
-    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-    const uint64_t end = segment.p_vaddr + segment.p_memsz;
-    if (end <= segment.p_vaddr) continue;
-    range.low = std::min<uint64_t>(range.low, segment.p_vaddr);
-    range.high = std::max(range.high, end);
-  }
-  if (range.low >= range.high) return std::nullopt;
-  return range;
-}
 
 // What the functions of all sources cover, within the code of the file.
 CodeRange covered_range(std::span<const FunctionSource* const> sources, const CodeRange& code) {
@@ -140,7 +109,8 @@ Status validate_rules(const UnwindTable& table) {
     const uint64_t cell = table.cells[table.header.rule_cell + number];
     if (number == 0 && cell != 0) return invalid("rule 0 is not the empty one");
     const auto rule = std::bit_cast<vesta_unwind_rule>(cell);
-    if (rule.cfa_kind >= VESTA_CFA_KINDS || rule.bp_kind > VESTA_BP_UNDEFINED ||
+    const bool has_no_caller = rule.cfa_kind == VESTA_CFA_END || rule.cfa_kind == VESTA_CFA_SIGNAL;
+    if (rule.cfa_kind >= VESTA_CFA_KINDS || (rule.trust == VESTA_TRUST_EARLY && !has_no_caller) ||
         (is_register_kind(rule) && rule.operand >= VESTA_LEAF_REGISTERS)) {
       return invalid(fmt::format("rule {} makes no sense", number));
     }
@@ -159,55 +129,23 @@ Result<UnwindTable> build_unwind_table(const ElfFile& file, const ElfFile* debug
   const auto code = code_range(file);
   if (!code) return empty_table();
 
-  std::vector<CfiEntries> entries;
-  std::array<std::string, 2> unpacked;
-  const auto read = [&](const CfiSection& section) -> Status {
-    if (section.bytes.empty()) return {};
-    VESTA_ASSIGN(CfiEntries more, read_cfi_entries(section, code->low, code->high));
-    entries.push_back(std::move(more));
-    return {};
-  };
-  VESTA_TRY(read(find_eh_frame(file)));
-  const std::unique_ptr<FunctionSource> go = go_source(file);
-  // Go's linker writes .debug_frame too, but it says less than the function table: nothing about
-  // rbp, nor about functions that switch stacks.
-  if (go == nullptr) VESTA_TRY(read(find_debug_frame(file, unpacked[0])));
-  size_t functions = 0;
-  for (const CfiEntries& source : entries) functions += source.fdes.size();
-  if (debug_file != nullptr && go == nullptr && functions < kHardlyAny) {
-    VESTA_TRY(read(find_debug_frame(*debug_file, unpacked[1])));
-  }
-
-  std::vector<std::unique_ptr<FunctionSource>> owners;
-  std::vector<const FunctionSource*> sources;
-  uint64_t expected_rows = 0;
-  uint64_t skipped = 0;
-  for (CfiEntries& source : entries) {
-    for (const Fde& fde : source.fdes) {
-      expected_rows += fde.instructions_size / kInstructionBytesPerRow + 2;
-    }
-    skipped += source.skipped;
-    owners.push_back(cfi_source(source));
-    sources.push_back(owners.back().get());
-  }
-  if (go != nullptr) {
-    sources.push_back(go.get());
-    expected_rows += go->size() * kRowsPerGoFunction;
-  }
-  const std::unique_ptr<FunctionSource> entry = entry_source(file);
-  if (entry != nullptr && !sources.empty()) sources.push_back(entry.get());
+  VESTA_ASSIGN(const std::unique_ptr<FileFunctions> functions,
+               FileFunctions::read(file, debug_file));
+  const std::span<const FunctionSource* const> sources = functions->sources();
   const CodeRange covered = covered_range(sources, *code);
   if (covered.low >= covered.high) return empty_table();
   if ((covered.high - covered.low) >> VESTA_PAGE_BITS >= kMaxUnwindPages - 1) {
     return Error{ErrorCode::kLimit, "more than 4 GiB of code", {}};
   }
-  RowWriter rows(covered.low, covered.high, expected_rows);
+  RowWriter rows(covered.low, covered.high, functions->expected_rows());
   write_rows(sources, rows);
   if (rows.is_full()) {
     return Error{ErrorCode::kLimit, fmt::format("more than {} unwind rows", kMaxUnwindRows), {}};
   }
   UnwindTable table = std::move(rows).finish();
-  table.skipped_functions = skipped;
+  table.skipped_functions = functions->skipped();
+  table.decoded = functions->undescribed();
+  table.decoded_fingerprint = decoded_fingerprint(file, table.decoded);
   return table;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/result.h"
 #include "symbols/elf/elf_file.h"
 
@@ -16,11 +17,22 @@ namespace vesta {
 inline constexpr uint32_t kMaxUnwindPages = 1 << 20;  // 4 GiB of code
 inline constexpr uint32_t kMaxUnwindRows = 16 << 20;  // 64 MiB of rows
 
+struct CodeRange {
+  uint64_t low = 0;
+  uint64_t high = 0;
+  uint64_t size() const { return high - low; }
+  friend bool operator==(const CodeRange&, const CodeRange&) = default;
+};
+
 struct UnwindTable {
   vesta_module header{};        // state is VESTA_MODULE_NO_TABLE when the file has no information
   std::vector<uint64_t> cells;  // empty in that case
 
-  // About how it was made, for people; not kept in caches.
+  // Code that no table describes, whose rows come from its instructions, and what they were.
+  std::vector<CodeRange> decoded;
+  Hash128 decoded_fingerprint;
+
+  // About how it was made, for people.
   uint64_t unsupported_rows = 0;  // there is information, but none that a rule can express
   uint64_t lost_bp_rows = 0;      // likewise for the caller's rbp only
   uint64_t skipped_functions = 0;
@@ -30,7 +42,7 @@ struct UnwindTable {
 };
 
 // Builds the table of a file from .eh_frame and, for what that does not cover, Go's function table
-// or else .debug_frame. `debug_file` is
+// or else .debug_frame; for what is left, from the instructions (code_frames.h). `debug_file` is
 // the file's separate debug file, whose .debug_frame is used when the file itself has hardly any
 // information. kUnsupported when the file is not for x86-64, kLimit when it is too large.
 // Damaged information is not an error: what can be read counts.

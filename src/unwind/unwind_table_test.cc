@@ -115,7 +115,7 @@ TEST(UnwindTableTest, EveryKindOfDamageIsNoticed) {
   EXPECT_TRUE(damaged([](UnwindTable& t) { t.cells[2] = 0x0000402000001010; }));  // rule 4
   EXPECT_TRUE(damaged([](UnwindTable& t) { t.cells[4] = 1; }));                   // rule 0
   EXPECT_TRUE(damaged([](UnwindTable& t) { t.cells[5] = 0x0f; }));                // kind
-  EXPECT_TRUE(damaged([](UnwindTable& t) { t.cells[5] = 0x41; }));
+  EXPECT_TRUE(damaged([](UnwindTable& t) { t.cells[5] = 0xc1; }));    // early, but with a caller
   EXPECT_TRUE(damaged([](UnwindTable& t) { t.cells[5] = 0x1008; }));  // register 16
 }
 

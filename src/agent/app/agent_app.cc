@@ -466,8 +466,9 @@ AgentStatus AgentApp::Running::status() const {
     out.folded_frames = facts.folded_frames;
     out.names = {facts.name_hits, facts.name_misses, facts.name_bytes};
     for (const auto& [name, coverage] : facts.coverage) {
-      out.binaries.push_back(
-          {name, coverage.samples, coverage.whole_stacks, coverage.frames, coverage.named_frames});
+      out.binaries.push_back({name, coverage.samples, coverage.whole_stacks, coverage.frames,
+                              coverage.named_frames, coverage.decoded_frames,
+                              coverage.guessed_frames});
     }
   }
   if (jfr != nullptr) out.jfr = jfr->stats();

@@ -16,7 +16,8 @@ ProfileBuilder::ProfileBuilder(Symbolizer& symbolizer, const ProfileBuilderOptio
       dictionary_(stacks_.dictionary()) {}
 
 Coverage ProfileBuilder::coverage() const {
-  return {sample_count_, user_stacks_, whole_stacks_, frames_, named_frames_};
+  return {sample_count_, user_stacks_,    whole_stacks_,  frames_,
+          named_frames_, decoded_frames_, guessed_frames_};
 }
 
 void ProfileBuilder::add(const ResolvedSamples& samples) {
@@ -40,6 +41,8 @@ void ProfileBuilder::add_sample(const ResolvedSample& sample, std::span<const Co
   const KnownStack& stack = stacks_.stack_of(sample, frames, outermost);
   frames_ += stack.frames;
   named_frames_ += stack.named_frames;
+  decoded_frames_ += sample.decoded_frames;
+  guessed_frames_ += sample.guessed_frames;
   ++sample_count_;
   ++results_[sample.result];
   ++sampled_processes_[sample.process];

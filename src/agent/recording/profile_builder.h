@@ -34,6 +34,8 @@ struct Coverage {
   uint64_t whole_stacks = 0;  // of those, the ones that reach the outermost frame
   uint64_t frames = 0;
   uint64_t named_frames = 0;
+  uint64_t decoded_frames = 0;  // see ResolvedSample
+  uint64_t guessed_frames = 0;
 };
 
 class ProfileBuilder {
@@ -84,6 +86,8 @@ class ProfileBuilder {
   std::atomic<uint64_t> whole_stacks_{0};
   std::atomic<uint64_t> frames_{0};
   std::atomic<uint64_t> named_frames_{0};
+  std::atomic<uint64_t> decoded_frames_{0};
+  std::atomic<uint64_t> guessed_frames_{0};
 };
 
 }  // namespace vesta

@@ -43,6 +43,14 @@ class ProfileBuilderTest : public ::testing::Test {
     samples_.processes.push_back(process);
   }
 
+  void guess(size_t sample) {
+    ResolvedSample& last = samples_.samples[sample];
+    samples_.frames.insert(samples_.frames.begin() + last.first_frame + 1,
+                           {0, CodeAddress::Kind::kGuessedCaller, 0});
+    ++last.frame_count;
+    ++last.guessed_frames;
+  }
+
   ProfileBatch build(const ProfileBuilderOptions& options) {
     ProfileBuilder builder(symbolizer_, options);
     builder.add(samples_);
@@ -155,6 +163,17 @@ TEST(UnwindResult, EveryResultHasItsOwnWords) {
     EXPECT_THAT(seen, Not(Contains(name)));
     seen.push_back(name);
   }
+}
+
+TEST_F(ProfileBuilderTest, MarksCallersThatAreOnlyLikely) {
+  add_process(1, "codec");
+  add(1, 11, {0x10, 0x20});
+  guess(0);
+  const ProfileBatch batch = build({});
+  EXPECT_THAT(names_of(batch, 0), ElementsAre("0x10", "[guessed caller]", "0x20"));
+  EXPECT_EQ(coverage_.frames, 2U);
+  EXPECT_EQ(coverage_.guessed_frames, 1U);
+  EXPECT_EQ(coverage_.whole_stacks, 1U);
 }
 
 }  // namespace

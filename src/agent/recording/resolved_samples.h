@@ -23,6 +23,7 @@ struct CodeAddress {
     kKernel,     // absolute
     kAnonymous,  // absolute in the process: memory that a compiler at run time wrote, or a mapping
                  // we do not know
+    kGuessedCaller,  // not code: the frame after it is only likely to be the caller
   };
   uint64_t address = 0;
   Kind kind = Kind::kModule;
@@ -56,6 +57,10 @@ struct ResolvedSample {
   uint32_t first_frame = 0;  // in ResolvedSamples::frames
   uint32_t frame_count = 0;
   vesta_unwind_result result = VESTA_UNWIND_COMPLETE;
+  // Of user frames, those that no unwind table led to: found by rules read from instructions, or
+  // only likely.
+  uint32_t decoded_frames = 0;
+  uint32_t guessed_frames = 0;
   uint64_t time_ns = 0;  // CLOCK_MONOTONIC
   uint64_t weight_ns = 0;
   char thread[VESTA_COMM_BYTES] = {};

@@ -10,7 +10,8 @@ namespace {
 
 // The instruction that a frame stands for: itself, or the call that it returns to.
 uint64_t code_address(uint64_t frame) {
-  return (frame & VESTA_FRAME_EXACT) != 0 ? frame & ~VESTA_FRAME_EXACT : frame - 1;
+  const uint64_t address = frame & ~VESTA_FRAME_BITS;
+  return (frame & VESTA_FRAME_EXACT) != 0 ? address : address - 1;
 }
 
 bool covers(const CodeMapping* mapping, uint64_t address) {
@@ -99,6 +100,7 @@ class SampleResolver::Target : public UnwindTarget {
     const std::shared_ptr<const Module> module =
         found->module ? owner_.modules_.module(found->module) : nullptr;
     mapping.is_anonymous = module == nullptr;
+    module_ = module;
     if (module == nullptr) return true;
     std::shared_ptr<const UnwindTable> table =
         owner_.loader_.get(module, owner_.slots_.find(found->module));
@@ -115,11 +117,25 @@ class SampleResolver::Target : public UnwindTarget {
     return memory_.read_word(address, value);
   }
 
+  // From the file: the process may be gone.
+  bool read_code(const Mapping& mapping, uint64_t address, uint64_t& value) override {
+    if (module_ == nullptr) return false;
+    auto file = module_->open();
+    if (!file.ok()) return false;
+    const std::string_view code = (*file)->bytes_at(address - mapping.bias);
+    if (code.size() < sizeof(value)) return false;
+    std::memcpy(&value, code.data(), sizeof(value));
+    files_.push_back(std::move(*file));  // stays mapped for the next frame
+    return true;
+  }
+
  private:
   SampleResolver& owner_;
   const vesta_sample& head_;
   CopiedMemory memory_;
   std::vector<std::shared_ptr<const UnwindTable>> tables_;
+  std::shared_ptr<const Module> module_;  // of the mapping found last; null when it has none
+  std::vector<std::shared_ptr<const ElfFile>> files_;
   bool needs_table_ = false;
 };
 
@@ -152,6 +168,10 @@ void SampleResolver::append(const SampleRecord& record, std::span<const uint64_t
     is_leaf = false;
   }
   append_user_frames(record, process->index, user_frames);
+  for (const uint64_t frame : user_frames) {
+    if ((frame & VESTA_FRAME_DECODED) != 0) ++sample.decoded_frames;
+    if ((frame & VESTA_FRAME_GUESSED) != 0) ++sample.guessed_frames;
+  }
   sample.frame_count = static_cast<uint32_t>(out_.frames.size()) - sample.first_frame;
   out_.samples.push_back(sample);
 }
@@ -162,6 +182,8 @@ void SampleResolver::append_user_frames(const SampleRecord& record, uint32_t pro
   ModuleId last_module;
   for (const uint64_t frame : user_frames) {
     const uint64_t address = code_address(frame);
+    if ((frame & VESTA_FRAME_GUESSED) != 0)
+      out_.frames.push_back({0, CodeAddress::Kind::kGuessedCaller, 0});
     if (!covers(mapping, address))
       mapping = processes_.find(record.head.pid, address, record.head.time_ns);
     if (mapping == nullptr || !mapping->module) {

@@ -28,6 +28,10 @@ KnownStack StackBuilder::make_stack(const ResolvedSample& sample,
   KnownStack stack;
   stack_.clear();
   for (const CodeAddress& address : frames) {
+    if (address.kind == CodeAddress::Kind::kGuessedCaller) {
+      stack_.push_back(marker(kGuessedCaller));
+      continue;
+    }
     const Place& place = place_of(address);
     stack.frames += place.frames;
     if (place.is_named) stack.named_frames += place.frames;

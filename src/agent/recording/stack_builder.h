@@ -15,6 +15,9 @@
 
 namespace vesta {
 
+// The frame between a function and a caller that is only likely.
+inline constexpr std::string_view kGuessedCaller = "[guessed caller]";
+
 struct KnownStack {
   StackId id;
   uint32_t frames = 0;

@@ -62,6 +62,8 @@ bool Symbolizer::symbolize(const CodeAddress& address, std::vector<SourceFrame>&
       return symbolize_kernel(address.address, frames);
     case CodeAddress::Kind::kAnonymous:
       return symbolize_anonymous(address, frames);
+    case CodeAddress::Kind::kGuessedCaller:
+      break;
   }
   return false;
 }

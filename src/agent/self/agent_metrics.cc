@@ -31,6 +31,8 @@ std::vector<BinaryStatus> busiest(std::vector<BinaryStatus> binaries) {
     other.stacks_complete += binaries[i].stacks_complete;
     other.frames += binaries[i].frames;
     other.frames_named += binaries[i].frames_named;
+    other.frames_decoded += binaries[i].frames_decoded;
+    other.frames_guessed += binaries[i].frames_guessed;
   }
   binaries.resize(kMaxBinaries);
   binaries.push_back(other);
@@ -52,6 +54,11 @@ void write_binaries(PrometheusText& text, std::vector<BinaryStatus> binaries) {
          [](const BinaryStatus& b) { return b.frames; });
   column("vesta_agent_binary_frames_named_total", "Of them, with a name.",
          [](const BinaryStatus& b) { return b.frames_named; });
+  column("vesta_agent_binary_frames_decoded_total",
+         "Of them, found by rules read from instructions, where there are no unwind tables.",
+         [](const BinaryStatus& b) { return b.frames_decoded; });
+  column("vesta_agent_binary_frames_guessed_total", "Of them, that are only likely to be callers.",
+         [](const BinaryStatus& b) { return b.frames_guessed; });
 }
 
 void write_exporters(PrometheusText& text, const std::vector<ExporterStatus>& exporters) {

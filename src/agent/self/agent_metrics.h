@@ -22,6 +22,8 @@ struct BinaryStatus {
   uint64_t stacks_complete = 0;  // unwound to their outermost frame
   uint64_t frames = 0;
   uint64_t frames_named = 0;
+  uint64_t frames_decoded = 0;  // found without unwind tables, from instructions
+  uint64_t frames_guessed = 0;  // only likely
 };
 
 struct ExporterStatus {

@@ -81,6 +81,8 @@ void WindowBuilder::add_sample(const ResolvedSample& sample, std::span<const Cod
   ++coverage.samples;
   coverage.frames += stack.frames;
   coverage.named_frames += stack.named_frames;
+  coverage.decoded_frames += sample.decoded_frames;
+  coverage.guessed_frames += sample.guessed_frames;
   if (sample.result == VESTA_UNWIND_COMPLETE || sample.result == VESTA_UNWIND_NO_USER)
     ++coverage.whole_stacks;
   ++process.results[sample.result];

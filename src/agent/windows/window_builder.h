@@ -49,6 +49,8 @@ struct BinaryCoverage {
   uint64_t whole_stacks = 0;
   uint64_t frames = 0;
   uint64_t named_frames = 0;
+  uint64_t decoded_frames = 0;  // see ResolvedSample
+  uint64_t guessed_frames = 0;
 };
 
 struct WindowTimes {

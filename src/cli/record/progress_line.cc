@@ -19,9 +19,17 @@ std::string share(uint64_t part, uint64_t whole) {
 
 std::string coverage_text(const Recording::Progress& progress) {
   const Coverage& coverage = progress.coverage;
-  return fmt::format("complete stacks {}, named frames {}, lost {}\n",
-                     share(coverage.whole_stacks, coverage.user_stacks),
-                     share(coverage.named_frames, coverage.frames), format_count(progress.lost));
+  std::string text =
+      fmt::format("complete stacks {}, named frames {}, lost {}",
+                  share(coverage.whole_stacks, coverage.user_stacks),
+                  share(coverage.named_frames, coverage.frames), format_count(progress.lost));
+  if (coverage.decoded_frames != 0) {
+    text += fmt::format(", frames found without unwind tables {}",
+                        share(coverage.decoded_frames, coverage.frames));
+  }
+  if (coverage.guessed_frames != 0)
+    text += fmt::format(", guessed callers {}", format_count(coverage.guessed_frames));
+  return text + '\n';
 }
 
 void ProgressLine::show(int64_t elapsed_ns, int64_t duration_ns,

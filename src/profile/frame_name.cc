@@ -21,10 +21,24 @@ std::string frame_name(const Dictionary& dictionary, LocationId location, size_t
   const Mapping& mapping = dictionary.mapping(place.mapping);
   const std::string_view binary = base_name(dictionary.string(mapping.file));
   if (!binary.empty() && place.address != 0) {
-    return fmt::format("{}+{:#x}", binary, place.address - mapping.start + mapping.file_offset);
+    return place_name(binary, place.address - mapping.start + mapping.file_offset);
   }
   if (place.address != 0) return fmt::format("{:#x}", place.address);
   return "[unknown]";
+}
+
+std::string place_name(std::string_view binary, uint64_t start) {
+  return fmt::format("{}+{:#x}", base_name(binary), start);
+}
+
+bool is_place_name(std::string_view name, std::string_view binary) {
+  const std::string_view base = base_name(binary);
+  constexpr std::string_view kPlus = "+0x";
+  if (base.empty() || !name.starts_with(base)) return false;
+  name.remove_prefix(base.size());
+  if (!name.starts_with(kPlus)) return false;
+  name.remove_prefix(kPlus.size());
+  return !name.empty() && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 std::string_view base_name(std::string_view path) {

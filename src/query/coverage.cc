@@ -4,19 +4,29 @@
 #include <map>
 #include <string_view>
 
+#include "profile/frame_name.h"
+
 namespace vesta {
 namespace {
 
 constexpr size_t kMostBinaries = 20;
 
 // Frames that stand for what is missing rather than for code.
-bool is_mark(std::string_view name) {
+bool is_gap(std::string_view name) {
   return name == "[truncated]" || (name.ends_with(']') && (name.starts_with("[incomplete: ") ||
                                                            name.starts_with("[lost: ")));
 }
 
-bool is_named(const StoredFrame& frame) {
-  return frame.name != 0 || frame.system_name != 0;
+// Likewise, but the stack goes on behind it.
+bool is_doubt(std::string_view name) {
+  return name == "[guessed caller]";
+}
+
+enum Mark : uint8_t { kNoMark = 0, kDoubt = 1, kGap = 2 };
+
+bool is_named(const StackTree& tree, const StoredFrame& frame) {
+  if (frame.name == 0) return frame.system_name != 0;
+  return !is_place_name(tree.string(frame.name), tree.string(frame.binary));
 }
 
 class CoverageSums {
@@ -31,14 +41,15 @@ class CoverageSums {
       total_ += static_cast<double>(size);
       out_.total = saturating_add(out_.total, size);
       weight[leaf] = saturating_add(weight[leaf], size);
-      if (leaf != 0 && is_named(tree.stored_frame(tree.frame(leaf))))
+      if (leaf != 0 && is_named(tree, tree.stored_frame(tree.frame(leaf))))
         named_ += static_cast<double>(size);
     }
     find_marks(tree);
     std::vector<uint8_t> incomplete(tree.node_count());
     // From the root: a mark anywhere above spoils what is below it.
     for (TreeNode node = 1; node < tree.node_count(); ++node) {
-      incomplete[node] = incomplete[tree.parent(node)] | is_mark_[tree.frame(node)];
+      incomplete[node] =
+          incomplete[tree.parent(node)] | uint8_t{is_mark_[tree.frame(node)] == kGap};
       if (incomplete[node] != 0) incomplete_ += static_cast<double>(weight[node]);
     }
     for (size_t i = tree.node_count(); i-- > 1;) {
@@ -55,7 +66,7 @@ class CoverageSums {
         continue;
       }
       frames_ += static_cast<double>(through);
-      if (is_named(frame)) {
+      if (is_named(tree, frame)) {
         named_frames_ += static_cast<double>(through);
       } else {
         int64_t& sum = binaries_[{std::string(tree.string(frame.binary)),
@@ -80,10 +91,13 @@ class CoverageSums {
   }
 
  private:
+  static Mark mark_of(std::string_view name) {
+    return is_gap(name) ? kGap : is_doubt(name) ? kDoubt : kNoMark;
+  }
   void find_marks(const StackTree& tree) {
     is_mark_.assign(tree.frame_count(), 0);
     for (TreeFrame frame = 1; frame < tree.frame_count(); ++frame)
-      is_mark_[frame] = is_mark(tree.string(tree.stored_frame(frame).shown)) ? 1 : 0;
+      is_mark_[frame] = mark_of(tree.string(tree.stored_frame(frame).shown));
   }
 
   Coverage out_;
@@ -116,7 +130,7 @@ double named_share(const Selection& selection) {
       const auto weight = static_cast<double>(saturating_abs(weights[stack]));
       const TreeNode leaf = tree.leaf(stack);
       all += weight;
-      if (leaf != 0 && is_named(tree.stored_frame(tree.frame(leaf)))) named += weight;
+      if (leaf != 0 && is_named(tree, tree.stored_frame(tree.frame(leaf)))) named += weight;
     }
   }
   return all == 0 ? 1 : named / all;

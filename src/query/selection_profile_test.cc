@@ -106,6 +106,34 @@ TEST(Coverage, SeesMarksOfMissingFrames) {
   EXPECT_EQ(coverage_of({}).complete, 1);
 }
 
+TEST(Coverage, CountsGuessedCallersAndPlaceNamesForWhatTheyAre) {
+  ProfileBatch batch;
+  DictionaryBuilder b(batch.dictionary);
+  Mapping mapping;
+  mapping.file = b.string("/lib/libz.so.1.2.13");
+  Function place;
+  place.name = b.string("libz.so.1.2.13+0x5840");
+  const Line line{b.function(place), 0, 0};
+  Location nameless;
+  nameless.mapping = b.mapping(mapping);
+  nameless.address = 0x5850;
+  const std::vector<LocationId> stack = {b.location(nameless, std::span(&line, 1)),
+                                         b.frame("[guessed caller]"), b.frame("main")};
+  Profile profile;
+  profile.name = b.string("process_cpu");
+  profile.sample_types = {{b.string("cpu"), b.string("nanoseconds"), Temporality::kCumulative}};
+  const int64_t value = 7;
+  profile.add_sample(b.stack(stack), std::span(&value, 1));
+  batch.profiles.push_back(profile);
+  const Coverage coverage = coverage_of(test::selection_from(batch));
+  EXPECT_EQ(coverage.complete, 1);
+  EXPECT_EQ(coverage.named, 0);
+  EXPECT_EQ(coverage.named_frames, 0.5);
+  ASSERT_EQ(coverage.marks.size(), 1U);
+  EXPECT_EQ(coverage.marks[0].name, "[guessed caller]");
+  ASSERT_EQ(coverage.unnamed_binaries.size(), 1U);
+}
+
 TEST(Heatmap, CountsProfilesByTimeAndValue) {
   std::vector<ProfilePoint> points(4);
   points[0].time_ns = 0;

@@ -166,7 +166,10 @@ std::vector<ProfileEvents::Frame> ProfileEvents::frames_of(StackId stack) const 
         const Function& function = dictionary_.function(lines[i].function);
         frame.file = dictionary_.string(function.file);
         frame.line = lines[i].line;
-        frame.is_named = bool(function.name) || bool(function.system_name);
+        frame.is_named =
+            (bool(function.name) || bool(function.system_name)) &&
+            !is_place_name(dictionary_.string(function.name),
+                           dictionary_.string(dictionary_.mapping(location.mapping).file));
       }
       frame.method = frame.function;
       const size_t dot = frame.function.rfind('.');

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "profile/frame_name.h"
+
 namespace vesta {
 namespace {
 
@@ -42,7 +44,10 @@ void Symbolizer::forget_idle_modules() {
 }
 
 void Symbolizer::close_modules() {
-  for (auto& [id, entry] : modules_) entry.symbols = nullptr;
+  for (auto& [id, entry] : modules_) {
+    entry.symbols = nullptr;
+    entry.starts = nullptr;
+  }
 }
 
 void Symbolizer::apply(const KernelSymbolChange& change) {
@@ -86,7 +91,21 @@ bool Symbolizer::symbolize_module(const CodeAddress& address, std::vector<Source
     entry.symbols->release_pages();
     close_old_modules(address.owner);
   }
-  return entry.symbols->lookup(address.address, frames);
+  if (entry.symbols->lookup(address.address, frames)) return true;
+  add_place_name(entry, address.address, frames);
+  return false;
+}
+
+void Symbolizer::add_place_name(OpenModule& entry, uint64_t address,
+                                std::vector<SourceFrame>& frames) {
+  if (entry.starts == nullptr) {
+    entry.starts = std::make_unique<FunctionStarts>(FunctionStarts::of(entry.symbols->file()));
+    entry.symbols->release_pages();
+  }
+  const auto start = entry.starts->find(address);
+  if (!start) return;
+  place_name_ = place_name(entry.module->path(), *start);
+  frames.emplace_back().name = place_name_;
 }
 
 std::shared_ptr<ModuleSymbols> Symbolizer::open_symbols(
@@ -106,10 +125,12 @@ void Symbolizer::close_old_modules(uint32_t keep) {
     for (auto& [id, entry] : modules_) {
       if (entry.symbols == nullptr) continue;
       bytes += entry.symbols->memory_bytes();
+      if (entry.starts != nullptr) bytes += entry.starts->memory_bytes();
       if (id != keep && (oldest == nullptr || entry.last_use < oldest->last_use)) oldest = &entry;
     }
     if (bytes <= options_.max_bytes || oldest == nullptr) return;
     oldest->symbols = nullptr;
+    oldest->starts = nullptr;
   }
 }
 

@@ -15,6 +15,7 @@
 #include "symbols/module_symbols.h"
 #include "symbols/perf_map/perf_map.h"
 #include "symbols/source_frame.h"
+#include "unwind/function_starts.h"
 
 namespace vesta {
 
@@ -54,6 +55,7 @@ class Symbolizer final : public NameSource {
     std::shared_ptr<const Module> module;
     std::string build_id;                    // as a mapping carries it
     std::shared_ptr<ModuleSymbols> symbols;  // null while closed
+    std::unique_ptr<FunctionStarts> starts;  // null until a name is missing
     bool is_unreadable = false;
     bool is_go = false;
     uint64_t last_use = 0;
@@ -65,6 +67,8 @@ class Symbolizer final : public NameSource {
   bool symbolize_anonymous(const CodeAddress& address, std::vector<SourceFrame>& frames);
   std::shared_ptr<ModuleSymbols> open_symbols(const Module& module,
                                               const std::shared_ptr<const ElfFile>& file) const;
+  // Of code without a name: a frame for its function, called by where that begins.
+  void add_place_name(OpenModule& entry, uint64_t address, std::vector<SourceFrame>& frames);
   void close_old_modules(uint32_t keep);
 
   const SymbolizerOptions options_;
@@ -78,6 +82,7 @@ class Symbolizer final : public NameSource {
   uint64_t use_clock_ = 0;
   uint32_t round_ = 0;
   std::string kernel_file_;  // scratch
+  std::string place_name_;   // scratch
 };
 
 }  // namespace vesta

@@ -17,6 +17,18 @@ std::string_view plain_part(std::string_view name) {
   return colons == std::string_view::npos ? name : name.substr(colons + 2);
 }
 
+// mov $15, %rax; syscall: where signal handlers return to. C libraries do not export it, but what
+// it is can be seen, and this is what all of them call it.
+constexpr std::string_view kSignalReturnCode("\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", 9);
+constexpr std::string_view kSignalReturn = "__restore_rt";
+constexpr uint64_t kSystemCallAt = 7;
+
+bool is_signal_return(const ElfFile& file, uint64_t address) {
+  return file.bytes_at(address).starts_with(kSignalReturnCode) ||
+         (address >= kSystemCallAt &&
+          file.bytes_at(address - kSystemCallAt).starts_with(kSignalReturnCode));
+}
+
 }  // namespace
 
 std::string to_string(SymbolSource set) {
@@ -124,7 +136,10 @@ bool ModuleSymbols::lookup(uint64_t elf_address, std::vector<SourceFrame>& frame
   if (!tried_dwarf_) open_dwarf();
   if (dwarf_ != nullptr && lookup_dwarf(elf_address, frames)) return true;
   SourceFrame frame;
-  if (!lookup_symbol(elf_address, frame)) return false;
+  if (!lookup_symbol(elf_address, frame)) {
+    if (!is_signal_return(*file_, elf_address)) return false;
+    frame.name = kSignalReturn;
+  }
   frames.push_back(frame);
   return true;
 }

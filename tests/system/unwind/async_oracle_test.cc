@@ -61,20 +61,16 @@ struct Tally {
   std::map<std::string, uint64_t> misses;
 };
 
-// What libdwfl says of a frame is the same as what we say. It calls the frame that a signal handler
-// returns to exact as well, where libgcc and we look up the byte before.
-bool is_same_frame(uint64_t code, const std::vector<JudgedFrame>& judged, size_t at) {
-  const JudgedFrame& frame = judged[at];
-  if (code == (frame.is_activation ? frame.pc : frame.pc - 1)) return true;
-  const bool is_signal_return =
-      at > 0 && frame.is_activation && at + 1 < judged.size() && judged[at + 1].is_activation;
-  return is_signal_return && code == frame.pc - 1;
+// What libdwfl says of a frame is the same as what we say. Both call the frame that a signal
+// handler returns to exact, too.
+bool is_same_frame(uint64_t code, const JudgedFrame& frame) {
+  return code == (frame.is_activation ? frame.pc : frame.pc - 1);
 }
 
 size_t equal_frames(const OracleStack& ours, const JudgedStack& theirs) {
   size_t same = 0;
   while (same < ours.code.size() && same < theirs.frames.size() &&
-         is_same_frame(ours.code[same], theirs.frames, same)) {
+         is_same_frame(ours.code[same], theirs.frames[same])) {
     ++same;
   }
   return same;

@@ -119,6 +119,7 @@ std::vector<OracleStack> StackPipeline::take(Deadline deadline) {
       stack.kernel_frames = head->kernel_frames;
       for (size_t i = head->kernel_frames; i < sample.frame_count; ++i) {
         const CodeAddress& frame = resolved.frames[sample.first_frame + i];
+        if (frame.kind == CodeAddress::Kind::kGuessedCaller) continue;
         stack.code.push_back(address_in_process(stack.pid, frame));
       }
       stacks.push_back(std::move(stack));

@@ -70,7 +70,12 @@ bool VictimProcess::next(VictimRecord& record) {
   }
   const uint64_t frames = word();
   const uint64_t regions = word();
-  for (uint64_t i = 0; i < frames && is_good_; ++i) record.frames.push_back(word());
+  for (uint64_t i = 0; i < frames && is_good_; ++i) {
+    const uint64_t frame = word();
+    // What a signal handler returns to was not called by what the signal hit; libgcc does not tell.
+    if ((frame & VESTA_FRAME_EXACT) != 0) record.frames.back() |= VESTA_FRAME_EXACT;
+    record.frames.push_back(frame);
+  }
   for (uint64_t i = 0; i < regions && is_good_; ++i) {
     word();  // its address
     record.region_bytes.push_back(word());

@@ -1,11 +1,12 @@
 #include "net/http_client.h"
 
-#include <curl/curl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <memory>
+
+#include "net/curl_library.h"
 
 namespace vesta {
 namespace {
@@ -57,41 +58,38 @@ int progress(void* user, curl_off_t /*to_get*/, curl_off_t /*got*/, curl_off_t /
   return call->is_cancelled() ? 1 : 0;
 }
 
-struct FreeList {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
-};
-using HeaderList = std::unique_ptr<curl_slist, FreeList>;
+using HeaderList = std::unique_ptr<curl_slist, decltype(CurlLibrary::slist_free_all)>;
 
-HeaderList header_list(const HttpCall& call) {
-  HeaderList list;
+HeaderList header_list(const CurlLibrary& library, const HttpCall& call) {
+  HeaderList list(nullptr, library.slist_free_all);
   const auto append = [&](const std::string& line) {
-    list.reset(curl_slist_append(list.release(), line.c_str()));
+    list.reset(library.slist_append(list.release(), line.c_str()));
   };
   for (const auto& [name, value] : call.headers) append(fmt::format("{}: {}", name, value));
   append("Expect:");  // the round trip that it saves is worth more than a refused body
   return list;
 }
 
-void set_body(CURL* curl, const HttpCall& call) {
+void set_body(const CurlLibrary& library, CURL* curl, const HttpCall& call) {
   if (call.method == "GET") {
-    curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L);
+    library.easy_setopt(curl, CURLOPT_HTTPGET, 1L);
     return;
   }
-  curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call.method.c_str());
+  library.easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call.method.c_str());
   if (call.method == "DELETE" && call.body.empty()) return;
-  curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call.body.data());
-  curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(call.body.size()));
+  library.easy_setopt(curl, CURLOPT_POSTFIELDS, call.body.data());
+  library.easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(call.body.size()));
 }
 
-void set_tls(CURL* curl, const HttpCall& call) {
-  if (!call.ca_file.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, call.ca_file.c_str());
+void set_tls(const CurlLibrary& library, CURL* curl, const HttpCall& call) {
+  if (!call.ca_file.empty()) library.easy_setopt(curl, CURLOPT_CAINFO, call.ca_file.c_str());
   if (!call.cert_file.empty()) {
-    curl_easy_setopt(curl, CURLOPT_SSLCERT, call.cert_file.c_str());
-    curl_easy_setopt(curl, CURLOPT_SSLKEY, call.key_file.c_str());
+    library.easy_setopt(curl, CURLOPT_SSLCERT, call.cert_file.c_str());
+    library.easy_setopt(curl, CURLOPT_SSLKEY, call.key_file.c_str());
   }
   if (call.skip_verify) {
-    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
-    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
+    library.easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
+    library.easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
   }
 }
 
@@ -105,12 +103,11 @@ std::string_view HttpAnswer::header(std::string_view name) const {
 }
 
 HttpConnection::HttpConnection() {
-  static const CURLcode kGlobal = curl_global_init(CURL_GLOBAL_DEFAULT);
-  curl_ = kGlobal == CURLE_OK ? curl_easy_init() : nullptr;
+  if (const auto library = curl_library()) curl_ = (*library)->easy_init();
 }
 
 HttpConnection::~HttpConnection() {
-  curl_easy_cleanup(curl_);
+  if (curl_ != nullptr) (*curl_library())->easy_cleanup(curl_);
 }
 
 Result<HttpAnswer> http_call(const HttpCall& call) {
@@ -118,41 +115,43 @@ Result<HttpAnswer> http_call(const HttpCall& call) {
 }
 
 Result<HttpAnswer> HttpConnection::call(const HttpCall& call) {
+  VESTA_ASSIGN(const CurlLibrary* const loaded, curl_library());
+  const CurlLibrary& library = *loaded;
   CURL* const curl = curl_;
   if (curl == nullptr) return Error{ErrorCode::kIo, "cannot start the HTTP client", ""};
-  curl_easy_reset(curl);  // options only; connections stay
+  library.easy_reset(curl);  // options only; connections stay
   Receiver receiver;
   receiver.max_bytes = call.max_bytes;
-  const HeaderList headers = header_list(call);
+  const HeaderList headers = header_list(library, call);
   char reason[CURL_ERROR_SIZE] = "";
-  curl_easy_setopt(curl, CURLOPT_URL, call.url.c_str());
+  library.easy_setopt(curl, CURLOPT_URL, call.url.c_str());
   if (!call.unix_socket.empty())
-    curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, call.unix_socket.c_str());
-  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    library.easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, call.unix_socket.c_str());
+  library.easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  library.easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
   const bool follow = call.follow_redirects && call.method == "GET";
-  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, follow ? 1L : 0L);
-  curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
-  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
-                   static_cast<long>(call.connect_timeout.count()));
-  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(call.timeout.count()));
-  curl_easy_setopt(curl, CURLOPT_USERAGENT, "vesta");
-  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
-  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
-  set_tls(curl, call);
-  set_body(curl, call);
-  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &receive);
-  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &receiver);
-  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, &receive_header);
-  curl_easy_setopt(curl, CURLOPT_HEADERDATA, &receiver);
+  library.easy_setopt(curl, CURLOPT_FOLLOWLOCATION, follow ? 1L : 0L);
+  library.easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
+  library.easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
+                      static_cast<long>(call.connect_timeout.count()));
+  library.easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(call.timeout.count()));
+  library.easy_setopt(curl, CURLOPT_USERAGENT, "vesta");
+  library.easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  library.easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
+  library.easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
+  set_tls(library, curl, call);
+  set_body(library, curl, call);
+  library.easy_setopt(curl, CURLOPT_WRITEFUNCTION, &receive);
+  library.easy_setopt(curl, CURLOPT_WRITEDATA, &receiver);
+  library.easy_setopt(curl, CURLOPT_HEADERFUNCTION, &receive_header);
+  library.easy_setopt(curl, CURLOPT_HEADERDATA, &receiver);
   if (call.is_cancelled) {
-    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &progress);
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &call);
+    library.easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    library.easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &progress);
+    library.easy_setopt(curl, CURLOPT_XFERINFODATA, &call);
   }
-  const CURLcode code = curl_easy_perform(curl);
-  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);  // the handle may outlive `reason`
+  const CURLcode code = library.easy_perform(curl);
+  library.easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);  // the handle may outlive `reason`
   if (receiver.too_large) {
     return Error{ErrorCode::kLimit,
                  fmt::format("the answer is larger than the limit of {} bytes", call.max_bytes),
@@ -163,11 +162,11 @@ Result<HttpAnswer> HttpConnection::call(const HttpCall& call) {
   if (code != CURLE_OK) {
     return Error{
         ErrorCode::kIo,
-        fmt::format("cannot fetch it: {}", *reason != '\0' ? reason : curl_easy_strerror(code)),
+        fmt::format("cannot fetch it: {}", *reason != '\0' ? reason : library.easy_strerror(code)),
         "check the address and that the program listens there"};
   }
   long status = 0;
-  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  library.easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
   receiver.answer.status = static_cast<int>(status);
   return std::move(receiver.answer);
 }

@@ -56,7 +56,7 @@ class HttpConnection {
   Result<HttpAnswer> call(const HttpCall& call);
 
  private:
-  void* curl_;  // null when the library cannot start
+  void* curl_ = nullptr;  // null when the library cannot start
 };
 
 // "a b" → "a%20b"

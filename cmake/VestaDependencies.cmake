@@ -2,7 +2,7 @@
 find_package(PkgConfig REQUIRED)
 find_package(fmt REQUIRED)
 find_package(simdjson REQUIRED)
-find_package(CURL REQUIRED)
+find_package(CURL REQUIRED)  # headers; the library is loaded when it is needed
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(DEFLATE REQUIRED IMPORTED_TARGET libdeflate)
@@ -24,4 +24,12 @@ if(VESTA_TESTS)
 endif()
 if(VESTA_BENCH)
   find_package(benchmark REQUIRED)
+endif()
+
+add_library(vesta_rocksdb_library INTERFACE)  # what the store links with
+if(VESTA_ARCHIVES)
+  target_link_libraries(vesta_rocksdb_library INTERFACE RocksDB::rocksdb)
+  include(VestaArchives)
+else()
+  target_link_libraries(vesta_rocksdb_library INTERFACE RocksDB::rocksdb-shared)
 endif()

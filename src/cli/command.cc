@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "base/suggest.h"
 #include "base/units.h"
+#include "cli/pprof_flags.h"
 
 namespace vesta::cli {
 namespace {
@@ -29,11 +31,18 @@ const Flag* find_flag(const Command& command, char letter) {
 }
 
 Error unknown_flag(const Command& command, std::string_view word) {
+  const std::string message = fmt::format("{} has no flag --{}", command.name, word);
+  if (const std::string_view place = place_of_pprof_flag(word); !place.empty())
+    return usage_error(command, message, std::string(place));
   std::vector<std::string> names;
   for (const Flag& flag : command.flags) names.push_back(flag.name);
   const std::string near = nearest(word, names);
-  return usage_error(command, fmt::format("{} has no flag --{}", command.name, word),
-                     near.empty() ? "" : fmt::format("did you mean --{}?", near));
+  if (!near.empty()) return usage_error(command, message, fmt::format("did you mean --{}?", near));
+  const Flag* const letter = find_flag(command, word.empty() ? '\0' : word[0]);
+  if (letter == nullptr || letter->value.empty()) return usage_error(command, message);
+  return usage_error(
+      command, message,
+      fmt::format("did you mean -{} {}? A space goes before the value", word[0], word.substr(1)));
 }
 
 Status check_choice(const Command& command, const Flag& flag, const std::string& value) {
@@ -110,6 +119,63 @@ Result<uint64_t> Arguments::bytes(const std::string& flag, uint64_t fallback) co
                "it is a size such as 512MB or 4GiB"};
 }
 
+namespace {
+
+// A flag as it was typed.
+struct TypedFlag {
+  const Flag* flag = nullptr;
+  std::optional<std::string> value;
+};
+
+Result<TypedFlag> find_typed(const Command& command, const std::string& word) {
+  TypedFlag out;
+  const bool long_form = word.starts_with("--");
+  std::string name = word.substr(long_form ? 2 : 1);
+  if (const size_t equals = name.find('='); equals != std::string::npos) {
+    out.value = name.substr(equals + 1);
+    name.resize(equals);
+  }
+  if (!long_form && name.size() == 1) {
+    out.flag = find_flag(command, name[0]);
+    if (out.flag == nullptr) return unknown_flag(command, name);
+    return out;
+  }
+  out.flag = find_flag(command, name);
+  if (out.flag != nullptr) return out;
+  std::string dashed = name;
+  std::ranges::replace(dashed, '_', '-');
+  out.flag = find_flag(command, dashed);
+  if (out.flag != nullptr) return out;
+  if (const PprofFlag* const other = find_pprof_flag(dashed)) {
+    out.flag = find_flag(command, other->flag);
+    if (out.flag != nullptr) {
+      VESTA_TRY(translate(*other, out.value));
+      return out;
+    }
+  }
+  if (long_form) return unknown_flag(command, name);
+  // A letter with its value: -n7, -o/tmp/x.svg, -ojson.
+  out.flag = find_flag(command, word[1]);
+  if (out.flag != nullptr && !out.flag->value.empty()) {
+    std::string rest = word.substr(2);
+    const bool is_choice = std::ranges::find(out.flag->choices, rest) != out.flag->choices.end();
+    if (is_choice || std::isalpha(static_cast<unsigned char>(rest[0])) == 0) {
+      out.value = std::move(rest);
+      return out;
+    }
+  }
+  return unknown_flag(command, name);
+}
+
+// pprof's switches may be given as -cum=true.
+Result<bool> switch_value(const Command& command, const Flag& flag, const std::string& text) {
+  if (text == "true" || text == "1") return true;
+  if (text == "false" || text == "0") return false;
+  return usage_error(command, fmt::format("--{} takes no value", flag.name));
+}
+
+}  // namespace
+
 Result<Arguments> parse_arguments(const Command& command, const std::vector<std::string>& words) {
   Arguments out;
   bool only_positional = false;
@@ -124,34 +190,16 @@ Result<Arguments> parse_arguments(const Command& command, const std::vector<std:
       only_positional = true;
       continue;
     }
-    std::string name;
-    std::optional<std::string> value;
-    const Flag* flag = nullptr;
-    if (word.starts_with("--")) {
-      name = word.substr(2);
-      if (const size_t equals = name.find('='); equals != std::string::npos) {
-        value = name.substr(equals + 1);
-        name.resize(equals);
-      }
-      flag = find_flag(command, name);
-    } else {
-      // People who come from pprof type -focus=x and -show_from=x: whole names win over letters.
-      name = word.substr(1);
-      const size_t equals = name.find('=');
-      std::string dashed = name.substr(0, equals);
-      std::ranges::replace(dashed, '_', '-');
-      flag = word.size() > 2 ? find_flag(command, dashed) : nullptr;
-      if (flag != nullptr) {
-        if (equals != std::string::npos) value = name.substr(equals + 1);
-      } else {
-        flag = find_flag(command, word[1]);
-        if (word.size() > 2) value = word.substr(2);
-      }
-    }
-    if (flag == nullptr) return unknown_flag(command, name);
+    VESTA_ASSIGN(TypedFlag typed, find_typed(command, word));
+    const Flag* const flag = typed.flag;
+    std::optional<std::string> value = std::move(typed.value);
     if (flag->value.empty()) {
-      if (value) return usage_error(command, fmt::format("--{} takes no value", flag->name));
-      out.set(flag->name, "");
+      VESTA_ASSIGN(const bool on, switch_value(command, *flag, value.value_or("true")));
+      if (on) {
+        out.set(flag->name, "");
+      } else {
+        out.unset(flag->name);
+      }
       continue;
     }
     if (!value) {
@@ -160,7 +208,11 @@ Result<Arguments> parse_arguments(const Command& command, const std::vector<std:
       value = words[++i];
     }
     VESTA_TRY(check_choice(command, *flag, *value));
-    out.set(flag->name, *value);
+    if (flag->repeats) {
+      out.add(flag->name, *value);
+    } else {
+      out.set(flag->name, *value);
+    }
   }
   if (!out.has("help") && out.positional.size() < command.min_arguments) {
     return usage_error(command, fmt::format("{} needs {}", command.name, command.arguments));
@@ -192,6 +244,7 @@ std::string help_text(const Command& command, const TextStyle& style) {
     for (const Flag& flag : command.flags) width = std::max(width, flag_words(flag).size());
     for (const Flag& flag : command.flags) {
       std::string help = flag.help;
+      if (flag.repeats) help += "; may repeat";
       if (!flag.choices.empty()) help += fmt::format(" ({})", fmt::join(flag.choices, ", "));
       out += fmt::format("  {:<{}}  {}\n", flag_words(flag), width, wrapped(help, width + 4));
     }

@@ -28,6 +28,7 @@ struct Flag {
   std::string value;  // what the value is called in help ("RE"); empty for a switch
   std::string help;
   std::vector<std::string> choices = {};  // the only values allowed; empty = any
+  bool repeats = false;                   // may be given several times, and each counts
 };
 
 // What was typed, checked against the table.
@@ -37,21 +38,23 @@ class Arguments {
   size_t words_before_dashes = 0;  // of positional, those typed before "--"
 
   bool has(const std::string& flag) const { return values_.contains(flag); }
-  // The last one typed.
+  // The last one given.
   std::string get(const std::string& flag, const std::string& fallback = {}) const;
-  // Every one of a flag that may be repeated, in order.
+  // All of them, in the order in which they were given.
   std::vector<std::string> all(const std::string& flag) const;
   // kUsage unless the value is a whole number in the range.
   Result<int64_t> integer(const std::string& flag, int64_t fallback, int64_t low,
                           int64_t high) const;
   // "2GiB", "512m".
   Result<uint64_t> bytes(const std::string& flag, uint64_t fallback) const;
-  void set(const std::string& flag, std::string value) {
+  void set(const std::string& flag, std::string value) { values_[flag] = {std::move(value)}; }
+  void add(const std::string& flag, std::string value) {
     values_[flag].push_back(std::move(value));
   }
+  void unset(const std::string& flag) { values_.erase(flag); }
 
  private:
-  std::map<std::string, std::vector<std::string>> values_;  // never an empty list
+  std::map<std::string, std::vector<std::string>> values_;  // none is empty
 };
 
 struct Command {
@@ -66,7 +69,9 @@ struct Command {
   std::function<Result<int>(const Arguments&, Console&)> run = {};
 };
 
-// kUsage, with a suggestion, for a flag that the command does not have.
+// kUsage, with a suggestion, for a flag that the command does not have. A word behind one dash is a
+// whole name, as pprof has it (-focus=x, -lines); it is never taken apart into a letter and the
+// rest, unless the rest cannot be part of a name (-n7) or is one of the choices (-ojson).
 Result<Arguments> parse_arguments(const Command& command, const std::vector<std::string>& words);
 
 std::string help_text(const Command& command, const TextStyle& style);

@@ -48,6 +48,54 @@ TEST(Arguments, PprofsSpellingIsUnderstood) {
 
 TEST(Arguments, ShortFlagsTakeTheirValueWithoutASpace) {
   EXPECT_EQ(parse_arguments(sample_command(), {"-n7", "x"})->get("nodes"), "7");
+  EXPECT_EQ(parse_arguments(sample_command(), {"-n=7", "x"})->get("nodes"), "7");
+  EXPECT_EQ(parse_arguments(sample_command(), {"-ojson", "x"})->get("output"), "json");
+}
+
+TEST(Arguments, AWordBehindOneDashIsNeverTakenApart) {
+  for (const char* word : {"-nodez=3", "-octopus", "-nothing", "-cumm"}) {
+    const auto a = parse_arguments(sample_command(), {word, "x"});
+    ASSERT_FALSE(a.ok()) << word;
+    EXPECT_EQ(a.error().code, ErrorCode::kUsage);
+    EXPECT_THAT(a.error().message, HasSubstr("has no flag")) << word;
+    EXPECT_FALSE(a.error().hint.empty());
+  }
+}
+
+TEST(Arguments, PprofsOtherNamesAreOurFlags) {
+  Command c = sample_command();
+  c.flags = {{"tag-focus", 0, "FILTER", "", {}, true},
+             {"type", 't', "TYPE", ""},
+             {"nodes", 'n', "N", ""},
+             {"min-share", 0, "PERCENT", ""},
+             {"granularity", 'g', "LEVEL", "", {"function", "line"}},
+             {"cum", 'c', "", ""}};
+  const auto a = parse_arguments(c, {"-tagfocus=thread=t1", "-tagfocus", "b", "-sample_index=1",
+                                     "-nodecount=9", "-nodefraction=0.25", "-lines", "x"});
+  ASSERT_TRUE(a.ok()) << a.error().message;
+  EXPECT_THAT(a->all("tag-focus"), ElementsAre("thread=t1", "b"));
+  EXPECT_EQ(a->get("type"), "1");
+  EXPECT_EQ(a->get("nodes"), "9");
+  EXPECT_EQ(a->get("min-share"), "25");
+  EXPECT_EQ(a->get("granularity"), "line");
+  EXPECT_EQ(parse_arguments(c, {"-inuse_space", "x"})->get("type"), "inuse_space");
+  EXPECT_FALSE(parse_arguments(c, {"-nodefraction=2", "x"}).ok());
+  EXPECT_FALSE(parse_arguments(c, {"-lines=no", "x"}).ok());
+  // A command without the flag does not have the other name either.
+  EXPECT_FALSE(parse_arguments(sample_command(), {"-tagfocus=x", "x"}).ok());
+}
+
+TEST(Arguments, SwitchesTakeTrueAndFalse) {
+  EXPECT_TRUE(parse_arguments(sample_command(), {"-cum=true", "x"})->has("cum"));
+  EXPECT_FALSE(parse_arguments(sample_command(), {"--cum", "-cum=false", "x"})->has("cum"));
+  EXPECT_FALSE(parse_arguments(sample_command(), {"--cum", "-flat", "x"})->has("cum"));
+  EXPECT_FALSE(parse_arguments(sample_command(), {"-cum=perhaps", "x"}).ok());
+}
+
+TEST(Arguments, OfAFlagThatDoesNotRepeatTheLastCounts) {
+  const auto a = parse_arguments(sample_command(), {"-n", "1", "-n", "2", "x"});
+  EXPECT_EQ(a->get("nodes"), "2");
+  EXPECT_THAT(a->all("nodes"), ElementsAre("2"));
 }
 
 TEST(Arguments, EverythingAfterTwoDashesIsASource) {
@@ -75,6 +123,11 @@ TEST(Arguments, NumbersAreCheckedForRange) {
   EXPECT_EQ(*a->integer("nodes", 1, 0, 1000), 500);
   EXPECT_EQ(a->integer("nodes", 1, 0, 100).error().code, ErrorCode::kUsage);
   EXPECT_EQ(*a->integer("other", 42, 0, 100), 42);
+}
+
+TEST(Commands, AreFoundByTheirOwnNames) {
+  for (const std::string& name : command_names()) EXPECT_EQ(find_command(name)->name, name);
+  EXPECT_FALSE(find_command("tops").has_value());
 }
 
 TEST(Help, NoCommandHasAFlagTwice) {

@@ -1,6 +1,9 @@
 // The registry of commands: one function per file under commands/, one line each in commands.cc.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command.h"
@@ -37,5 +40,8 @@ Command version_command();
 
 // In the order in which help shows them.
 std::vector<Command> all_commands();
+// The one of that name alone: a start should not pay for the tables of all others.
+std::optional<Command> find_command(std::string_view name);
+std::vector<std::string> command_names();
 
 }  // namespace vesta::cli

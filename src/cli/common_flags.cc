@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
+#include "base/units.h"
 #include "cli/server_client.h"
 #include "formats/registry.h"
 
@@ -32,6 +34,9 @@ std::vector<Flag> file_flags() {
        "VERSION",
        "which OTLP profiles layout the input has, when it does not show",
        {"1.8", "1.9", "1.10"}},
+      {"seconds", 0, "N", "URLs: ask for a profile of this many seconds"},
+      {"timeout", 0, "TIME",
+       "URLs: give up after this long (default one minute beyond what is asked for)"},
   };
 }
 
@@ -40,20 +45,48 @@ std::vector<Flag> filter_flags() {
       {"type", 't', "TYPE",
        "profile type: a name in the file, or cpu, off-cpu, wall, alloc, inuse, mutex, block, "
        "goroutine"},
-      {"focus", 0, "RE", "only stacks with a frame that matches"},
-      {"ignore", 0, "RE", "no stacks with a frame that matches"},
-      {"hide", 0, "RE", "leave matching frames out of their stacks"},
-      {"show", 0, "RE", "leave all other frames out of their stacks"},
-      {"show-from", 0, "RE",
-       "cut what is above the outermost matching frame; drop stacks without one"},
-      {"tag-focus", 0, "FILTER",
-       "only samples whose labels match: key=regex, regex, or key=128kb:512kb"},
-      {"tag-ignore", 0, "FILTER", "no samples whose labels match"},
+      {"focus", 0, "RE", "only stacks with a frame that matches", {}, true},
+      {"ignore", 0, "RE", "no stacks with a frame that matches", {}, true},
+      {"hide", 0, "RE", "leave matching frames out of their stacks", {}, true},
+      {"show", 0, "RE", "leave all other frames out of their stacks", {}, true},
+      {"show-from",
+       0,
+       "RE",
+       "cut what is above the outermost matching frame; drop stacks without one",
+       {},
+       true},
+      {"prune-from", 0, "RE", "cut what is below the innermost matching frame", {}, true},
+      {"tag-focus",
+       0,
+       "FILTER",
+       "only samples whose labels match: key=regex, regex, or key=128kb:512kb",
+       {},
+       true},
+      {"tag-ignore", 0, "FILTER", "no samples whose labels match", {}, true},
+      {"tag-root", 0, "NAMES", "labels, separated by commas, whose values become root frames"},
+      {"tag-leaf", 0, "NAMES", "labels, separated by commas, whose values become leaf frames"},
       {"granularity",
        'g',
        "LEVEL",
        "what counts as one row (default function)",
-       {"function", "file", "line", "address"}},
+       {"function", "file-function", "file", "line", "address"}},
+      {"no-inlines", 0, "", "count inlined functions as the functions they were inlined into"},
+      {"relative", 0, "", "percentages of what the filters left, not of everything"},
+  };
+}
+
+std::vector<Flag> label_name_flags() {
+  return {
+      {"tag-show", 0, "RE", "show only the labels whose names match"},
+      {"tag-hide", 0, "RE", "do not show the labels whose names match"},
+  };
+}
+
+std::vector<Flag> difference_flags() {
+  return {
+      {"diff-base", 0, "SOURCE", "show the difference to this profile; percentages are of it"},
+      {"normalize", 0, "", "with --diff-base: scale the profile to the total of the other first"},
+      {"drop-negative", 0, "", "leave out rows with a negative value"},
   };
 }
 
@@ -74,8 +107,9 @@ std::vector<Flag> global_flags() {
   };
 }
 
-std::vector<Flag> without(std::vector<Flag> flags, std::string_view name) {
-  std::erase_if(flags, [&](const Flag& flag) { return flag.name == name; });
+std::vector<Flag> without(std::vector<Flag> flags, std::initializer_list<std::string_view> names) {
+  std::erase_if(
+      flags, [&](const Flag& flag) { return std::ranges::find(names, flag.name) != names.end(); });
   return flags;
 }
 
@@ -103,15 +137,30 @@ Result<ReadOptions> read_options_of(const Arguments& arguments) {
   return options;
 }
 
+namespace {
+
+std::vector<std::string> comma_list(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    if (comma != 0) out.emplace_back(text.substr(0, comma));
+    text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
+  }
+  return out;
+}
+
+}  // namespace
+
 FrameFilters filters_of(const Arguments& a) {
   FrameFilters filters;
-  filters.focus = {a.get("focus")};
-  filters.ignore = {a.get("ignore")};
-  filters.hide = {a.get("hide")};
-  filters.show = {a.get("show")};
-  filters.show_from = {a.get("show-from")};
-  filters.tag_focus = a.get("tag-focus");
-  filters.tag_ignore = a.get("tag-ignore");
+  filters.focus = a.all("focus");
+  filters.ignore = a.all("ignore");
+  filters.hide = a.all("hide");
+  filters.show = a.all("show");
+  filters.show_from = a.all("show-from");
+  filters.prune_from = a.all("prune-from");
+  filters.tag_focus = a.all("tag-focus");
+  filters.tag_ignore = a.all("tag-ignore");
   return filters;
 }
 
@@ -119,26 +168,48 @@ FrameOptions frame_options_of(const Arguments& a) {
   FrameOptions options;
   options.filters = filters_of(a);
   const std::string level = a.get("granularity", "function");
+  if (level == "file-function") options.granularity = Granularity::kFileFunction;
   if (level == "file") options.granularity = Granularity::kFile;
   if (level == "line") options.granularity = Granularity::kLine;
   if (level == "address") options.granularity = Granularity::kAddress;
+  options.inlines = !a.has("no-inlines");
+  options.relative = a.has("relative");
   return options;
+}
+
+LabelFrames label_frames_of(const Arguments& a) {
+  LabelFrames out;
+  out.root = comma_list(a.get("tag-root"));
+  out.leaf = comma_list(a.get("tag-leaf"));
+  out.unit = a.get("unit");
+  return out;
 }
 
 namespace {
 
-Result<double> share_of(const Arguments& a, double fallback) {
-  if (!a.has("min-share")) return fallback;
-  std::string text = a.get("min-share");
+Result<double> share_of(const Arguments& a, const char* flag) {
+  if (!a.has(flag)) return 0.0;
+  std::string text = a.get(flag);
   if (text.ends_with('%')) text.pop_back();
   double percent = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
   if (error != std::errc() || end != text.data() + text.size() ||
       !(percent >= 0 && percent <= 100)) {
-    return Error{ErrorCode::kUsage, fmt::format("--min-share cannot be '{}'", a.get("min-share")),
+    return Error{ErrorCode::kUsage, fmt::format("--{} cannot be '{}'", flag, a.get(flag)),
                  "it is a percentage such as 0.5%"};
   }
   return percent / 100;
+}
+
+// The unit to print values in. pprof's "auto" and "minimum" mean a fitting one, as no unit does.
+Result<std::string> unit_of(const Arguments& a) {
+  const std::string name = a.get("unit");
+  if (name.empty() || name == "auto" || name == "minimum") return std::string();
+  if (parse_unit(name).kind == UnitKind::kOther) {
+    return Error{ErrorCode::kUsage, fmt::format("--unit cannot be '{}'", name),
+                 "it is one of: ns, us, ms, s, min, hr, B, kB, MB, GB, TB, count"};
+  }
+  return name;
 }
 
 }  // namespace
@@ -151,13 +222,22 @@ Result<ReportOptions> report_options_of(const Arguments& a, const Console& conso
                    : output == "csv" ? ReportFormat::kCsv
                                      : ReportFormat::kText;
   if (options.format == ReportFormat::kText) options.style = console.out_style();
-  options.unit = a.get("unit");
+  VESTA_ASSIGN(options.unit, unit_of(a));
   const int64_t rows =
       options.format == ReportFormat::kText ? static_cast<int64_t>(default_rows) : 0;
   VESTA_ASSIGN(const int64_t nodes, a.integer("nodes", rows, 0, INT64_MAX));
   options.max_rows = static_cast<size_t>(nodes);
-  VESTA_ASSIGN(options.min_share, share_of(a, 0));
+  VESTA_ASSIGN(options.min_share, share_of(a, "min-share"));
+  VESTA_ASSIGN(options.min_edge_share, share_of(a, "min-edge-share"));
+  options.drop_negative = a.has("drop-negative");
   return options;
+}
+
+Status check_unit(const Arguments& a, std::string_view unit) {
+  VESTA_ASSIGN(const std::string name, unit_of(a));
+  if (name.empty() || parse_unit(name).kind == parse_unit(unit).kind) return {};
+  return Error{ErrorCode::kUsage, fmt::format("--unit cannot be '{}'", name),
+               fmt::format("the values of this profile are {}", unit)};
 }
 
 TopOrder order_of(const Arguments& a) {

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/suggest.h"
 #include "cli/commands.h"
+#include "cli/pprof_flags.h"
 
 namespace vesta::cli {
 namespace {
@@ -41,9 +40,8 @@ int run_command(const Command& command, const std::vector<std::string>& words, C
 }  // namespace
 
 int run(const std::vector<std::string>& words, Console& console) {
-  const std::vector<Command> commands = all_commands();
   if (words.empty()) {
-    console.note(overview_text(commands, TextStyle()));
+    console.note(overview_text(all_commands(), TextStyle()));
     return kUsage;
   }
   std::string name = words[0];
@@ -54,16 +52,22 @@ int run(const std::vector<std::string>& words, Console& console) {
     rest = {"--help"};
   }
   if (name == "help" || name == "--help" || name == "-h") {
-    const Status printed = console.print(overview_text(commands, console.out_style()));
+    const Status printed = console.print(overview_text(all_commands(), console.out_style()));
     return printed.ok() ? kOk : fail(printed.error(), console);
   }
-  const auto command =
-      std::ranges::find_if(commands, [&](const Command& c) { return c.name == name; });
-  if (command != commands.end()) return run_command(*command, rest, console);
-  std::vector<std::string> names;
-  names.reserve(commands.size());
-  for (const Command& c : commands) names.push_back(c.name);
-  const std::string near = nearest(name, names);
+  if (const auto command = find_command(name)) return run_command(*command, rest, console);
+  if (name.starts_with('-')) {
+    const std::string report =
+        name.substr(name.find_first_not_of('-') == std::string::npos ? name.size()
+                                                                     : name.find_first_not_of('-'));
+    const std::string_view command = command_of_pprof_report(report.substr(0, report.find('=')));
+    if (!command.empty()) {
+      return fail({ErrorCode::kUsage, fmt::format("the command comes first, before {}", name),
+                   fmt::format("did you mean: vesta {}?", command)},
+                  console);
+    }
+  }
+  const std::string near = nearest(name, command_names());
   return fail({ErrorCode::kUsage, fmt::format("'{}' is no command", name),
                near.empty() ? "vesta --help lists the commands"
                             : fmt::format("did you mean: vesta {}?", near)},

@@ -16,7 +16,6 @@ namespace vesta::cli {
 namespace {
 
 constexpr std::string_view kDefaultServer = "http://127.0.0.1:4040";
-constexpr std::chrono::minutes kTimeout{10};
 constexpr uint64_t kMaxAnswer = uint64_t{64} << 20;
 constexpr std::array<std::string_view, 8> kShortTypes = {"cpu",   "off-cpu", "wall",  "alloc",
                                                          "inuse", "mutex",   "block", "goroutine"};
@@ -105,7 +104,8 @@ Result<std::string> ServerClient::call(std::string_view method, std::string_view
   }
   request.body = std::move(body);
   request.max_bytes = max_bytes;
-  request.timeout = kTimeout;
+  request.timeout = timeout_;
+  request.connect_timeout = std::min(request.connect_timeout, timeout_);
   if (!token_.empty()) request.headers.emplace_back("Authorization", "Bearer " + token_);
   if (!tenant_.empty()) request.headers.emplace_back("X-Scope-OrgID", tenant_);
   if (method == "POST") {
@@ -128,12 +128,23 @@ Result<std::string> ServerClient::call(std::string_view method, std::string_view
                    : ""};
 }
 
+std::span<const std::string_view> short_types() {
+  return kShortTypes;
+}
+
 bool is_selector(const std::string& source) {
   std::error_code ignored;
   if (std::filesystem::exists(source, ignored)) return false;
   if (is_url(source)) return false;
   if (source.ends_with('}') && source.find('{') != std::string::npos) return true;
   return std::ranges::find(kShortTypes, source) != kShortTypes.end();
+}
+
+bool is_unclosed_selector(const std::string& source) {
+  std::error_code ignored;
+  return !is_url(source) && source.find('{') != std::string::npos &&
+         source.find('/') > source.find('{') && !source.ends_with('}') &&
+         !std::filesystem::exists(source, ignored);
 }
 
 std::vector<Flag> server_flags() {
@@ -166,7 +177,11 @@ Result<std::string> fetch_selector(const std::string& selector, const Arguments&
   if (query.starts_with('{')) query = arguments.get("type", "cpu") + query;
   if (query.find('{') == std::string::npos) query += "{}";
   parameters.emplace_back("query", std::move(query));
-  return client.get("/api/v1/pprof", parameters, max_bytes);
+  auto answer = client.get("/api/v1/pprof", parameters, max_bytes);
+  if (answer.ok() || answer.error().code != ErrorCode::kNoData) return answer;
+  Error error = std::move(answer).error();
+  error.hint = kSeriesHint;
+  return error;
 }
 
 }  // namespace vesta::cli

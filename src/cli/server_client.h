@@ -3,6 +3,8 @@
 // request.
 #pragma once
 
+#include <chrono>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +23,8 @@ class ServerClient {
   static Result<ServerClient> from(const Arguments& arguments);
 
   const std::string& url() const { return url_; }
+  // Of each call; ten minutes unless set.
+  void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
 
   // The body of an answer of 2xx. Otherwise what the server says is wrong, in its words.
   Result<std::string> get(std::string_view path, const Parameters& parameters,
@@ -37,11 +41,21 @@ class ServerClient {
   std::string url_;
   std::string token_;
   std::string tenant_;
+  std::chrono::milliseconds timeout_ = std::chrono::minutes(10);
 };
+
+// cpu, off-cpu, wall …: what a selector may be instead of the id of a type.
+std::span<const std::string_view> short_types();
 
 // A selector such as `cpu{service_name="checkout"}`, or the short name of a type; a file of that
 // name is a file.
 bool is_selector(const std::string& source);
+
+// A selector that begins and does not end, `cpu{service_name="checkout"`, and is not a file.
+bool is_unclosed_selector(const std::string& source);
+// What to try when a selector finds nothing.
+inline constexpr const char* kSeriesHint =
+    "vesta query series lists what the server has; --from and --to set the time range";
 
 // --server, --token, --tenant, and the range --from, --to.
 std::vector<Flag> server_flags();

@@ -2,16 +2,66 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
+#include "base/units.h"
 #include "cli/common_flags.h"
 #include "cli/server_client.h"
 #include "formats/registry.h"
 #include "net/http_get.h"
+#include "profile/diff.h"
+#include "profile/label_frames.h"
 #include "profile/merge.h"
 #include "profile/transform.h"
 
 namespace vesta::cli {
 namespace {
+
+Result<std::string> fetch_url(std::string url, const ReadOptions& options,
+                              const Arguments& arguments) {
+  HttpGetOptions get;
+  get.max_bytes = options.max_input_bytes;
+  if (arguments.has("seconds")) {
+    VESTA_ASSIGN(const int64_t seconds, arguments.integer("seconds", 0, 1, 86'400));
+    url += fmt::format("{}seconds={}", url.find('?') == std::string::npos ? '?' : '&', seconds);
+  }
+  if (arguments.has("timeout")) {
+    const auto timeout_ns = parse_duration_ns(arguments.get("timeout"));
+    if (!timeout_ns || *timeout_ns <= 0) {
+      return Error{ErrorCode::kUsage,
+                   fmt::format("--timeout cannot be '{}'", arguments.get("timeout")),
+                   "it is a time such as 30s or 2m"};
+    }
+    get.timeout =
+        std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(*timeout_ns));
+  }
+  return http_get(url, get);
+}
+
+// The difference as one value each, in shares of the earlier profile, as pprof shows it.
+void subtract_baseline(FrameProfile& frames) {
+  for (StackWeight& weight : frames.weights) {
+    weight.value = saturating_subtract(weight.value, weight.baseline);
+    weight.baseline = 0;
+  }
+  frames.total = frames.baseline_total;
+  frames.baseline_total = 0;
+  frames.has_baseline = false;
+}
+
+Result<FrameProfile> load_difference(const Arguments& arguments, Console& console) {
+  if (!label_frames_of(arguments).empty()) {
+    return Error{ErrorCode::kUsage, "--tag-root and --tag-leaf do not go with --diff-base",
+                 "leave one of them out"};
+  }
+  VESTA_ASSIGN(const ProfileBatch before, load_source(arguments.get("diff-base"), arguments));
+  VESTA_ASSIGN(const auto after, load_sources(arguments.positional, arguments, console));
+  const DiffScale scale =
+      arguments.has("normalize") ? DiffScale::kNormalized : DiffScale::kAbsolute;
+  VESTA_ASSIGN(FrameProfile frames, compare_profiles(before, *after, arguments.get("type"), scale,
+                                                     frame_options_of(arguments)));
+  VESTA_TRY(check_unit(arguments, frames.unit));
+  subtract_baseline(frames);
+  return frames;
+}
 
 Result<InputFile> load_bytes(const std::string& source, const ReadOptions& options,
                              const Arguments& arguments, std::string_view range_prefix) {
@@ -21,8 +71,13 @@ Result<InputFile> load_bytes(const std::string& source, const ReadOptions& optio
     return InputFile::from_bytes(std::move(body));
   }
   if (is_url(source)) {
-    VESTA_ASSIGN(std::string body, http_get(source, options.max_input_bytes));
+    VESTA_ASSIGN(std::string body, fetch_url(source, options, arguments));
     return InputFile::from_bytes(std::move(body));
+  }
+  if (is_unclosed_selector(source)) {
+    return Error{
+        ErrorCode::kUsage, fmt::format("the selector {} is not closed", source),
+        "end it with a brace, and quote it for the shell: 'cpu{service_name=\"checkout\"}'"};
   }
   return InputFile::open(source, options.max_input_bytes);
 }
@@ -43,6 +98,13 @@ std::string source_title(const std::string& source) {
   if (is_url(source)) return source.substr(0, source.find('?'));
   if (is_selector(source)) return source;
   return source.substr(source.rfind('/') + 1);
+}
+
+Result<InputFile> load_source_bytes(const std::string& source, const Arguments& arguments) {
+  VESTA_ASSIGN(const ReadOptions options, read_options_of(arguments));
+  auto file = load_bytes(source, options, arguments, {});
+  if (!file.ok() && is_url(source)) return with_context(file.error(), source);
+  return file;
 }
 
 Result<ProfileBatch> load_source(const std::string& source, const Arguments& arguments,
@@ -90,12 +152,29 @@ Result<MergedProfile> load_profile(const Arguments& arguments, Console& console)
   const bool typed = arguments.positional.size() == 1 && is_selector(arguments.positional[0]);
   VESTA_ASSIGN(const TypeInfo type,
                find_type(list_types(*batch), typed ? std::string() : arguments.get("type")));
+  VESTA_TRY(check_unit(arguments, type.unit));
   MergedProfile profile = select_type(batch, type);
   if (profile.samples.empty()) {
     return Error{ErrorCode::kNoData, fmt::format("no samples of type {}", type.type),
-                 "vesta types SOURCE lists the types and their totals"};
+                 typed ? kSeriesHint : "vesta types SOURCE lists the types and their totals"};
   }
   return profile;
+}
+
+Result<FrameProfile> load_frames(const Arguments& arguments, Console& console) {
+  VESTA_ASSIGN(const LabelNames labels,
+               LabelNames::compile(arguments.get("tag-show"), arguments.get("tag-hide")));
+  if (arguments.has("normalize") && !arguments.has("diff-base")) {
+    return Error{ErrorCode::kUsage, "--normalize needs --diff-base",
+                 "--diff-base names the profile to scale to"};
+  }
+  if (arguments.has("diff-base")) return load_difference(arguments, console);
+  VESTA_ASSIGN(MergedProfile profile, load_profile(arguments, console));
+  if (const LabelFrames wanted = label_frames_of(arguments); !wanted.empty())
+    profile = with_label_frames(profile, wanted);
+  VESTA_ASSIGN(FrameProfile frames, resolve_frames(profile, frame_options_of(arguments)));
+  if (arguments.has("tag-show") || arguments.has("tag-hide")) keep_labels(frames, labels);
+  return frames;
 }
 
 Result<int> print_report(const FrameProfile& frames, const std::string& report, Console& console) {

@@ -60,6 +60,7 @@ Result<FilterExpressions> FilterExpressions::compile(const FrameFilters& filters
   VESTA_TRY(compile_as_one(filters.hide, spelt("hide"), out.hide));
   VESTA_TRY(compile_each(filters.show, spelt("show"), kMaxSeparate, out.show));
   VESTA_TRY(compile_each(filters.show_from, spelt("show_from"), kMaxSeparate, out.show_from));
+  VESTA_TRY(compile_as_one(filters.prune_from, spelt("prune_from"), out.prune_from));
   return out;
 }
 

@@ -20,6 +20,7 @@ struct FilterExpressions {
   Expression hide;                // the same
   std::vector<Expression> show;   // a frame matches each
   std::vector<Expression> show_from;
+  Expression prune_from;  // any of them, as one; for files alone
 
   // Those of one kind that are asked one by one: a match of each is a bit of a byte.
   static constexpr size_t kMaxSeparate = 8;

@@ -161,12 +161,31 @@ void FrameFilter::filter_show_from(const RE2& show_from, uint8_t bit) {
   }
 }
 
+void FrameFilter::filter_prune_from(const RE2& prune_from) {
+  prunes_from_ = true;
+  for (size_t i = 1; i < dictionary_->locations.size(); ++i) {
+    const LocationId location(i);
+    const auto all = lines(location);
+    for (size_t at = 0; at < all.size(); ++at) {
+      const std::string_view name =
+          simplified(dictionary_->string(dictionary_->function(all[at].function).name));
+      if (name.empty() || !found(prune_from, name)) continue;
+      marks_[i].marks |= kPruneFrom;
+      if (at > 0) set_lines(location, all.subspan(at));
+      break;
+    }
+  }
+}
+
 Status FrameFilter::filter_by_label(const FrameFilters& filters) {
-  const auto compile = [&](const std::string& expression, std::string_view option,
-                           std::optional<LabelFilter>& out) -> Status {
-    if (expression.empty()) return {};
-    VESTA_ASSIGN(out, LabelFilter::compile(expression, option));
-    out->infer_units(*dictionary_);
+  const auto compile = [&](const std::vector<std::string>& expressions, std::string_view option,
+                           std::vector<LabelFilter>& out) -> Status {
+    for (const std::string& expression : expressions) {
+      if (expression.empty()) continue;
+      VESTA_ASSIGN(LabelFilter filter, LabelFilter::compile(expression, option));
+      filter.infer_units(*dictionary_);
+      out.push_back(std::move(filter));
+    }
     return {};
   };
   VESTA_TRY(compile(filters.tag_focus, "--tag-focus", tag_focus_));
@@ -175,7 +194,7 @@ Status FrameFilter::filter_by_label(const FrameFilters& filters) {
 }
 
 bool FrameFilter::passes(LabelSetId labels, LabelSetId resource) const {
-  if (!tag_focus_ && !tag_ignore_) return true;
+  if (!filters_labels()) return true;
   std::span<const Label> all = dictionary_->label_sets[labels];
   std::vector<Label> both;
   if (resource) {
@@ -188,8 +207,8 @@ bool FrameFilter::passes(LabelSetId labels, LabelSetId resource) const {
     }
     all = both;
   }
-  return (!tag_focus_ || tag_focus_->matches(*dictionary_, all)) &&
-         (!tag_ignore_ || !tag_ignore_->matches(*dictionary_, all));
+  const auto matches = [&](const LabelFilter& filter) { return filter.matches(*dictionary_, all); };
+  return std::ranges::all_of(tag_focus_, matches) && std::ranges::none_of(tag_ignore_, matches);
 }
 
 Result<FrameFilter> FrameFilter::compile(const Dictionary& dictionary, const FrameFilters& filters,
@@ -213,6 +232,7 @@ Result<FrameFilter> FrameFilter::compile(const Dictionary& dictionary, const Fra
   for (size_t at = 0; at < filter.show_from_count_; ++at)
     filter.filter_show_from(*expressions.show_from[at], expression_bit(at));
   VESTA_TRY(filter.filter_by_label(filters));
+  if (expressions.prune_from) filter.filter_prune_from(*expressions.prune_from);
   return filter;
 }
 
@@ -250,6 +270,12 @@ bool FrameFilter::apply(std::span<const LocationId> stack, std::vector<LocationI
     while (length > 0 && (marks_[kept[length - 1].index()].starts >> at & 1U) == 0) --length;
     if (length == 0) return false;
     kept.resize(length);
+  }
+  if (prunes_from_) {
+    const auto from = std::ranges::find_if(kept, [&](LocationId location) {
+      return (marks_[location.index()].marks & kPruneFrom) != 0;
+    });
+    if (from != kept.end()) kept.erase(kept.begin(), from);
   }
   return true;
 }

@@ -19,10 +19,12 @@ class FrameFilter {
                                      std::string_view drop_frames, std::string_view keep_frames);
 
   // False when apply() would leave every stack as it is.
-  bool changes_stacks() const { return prunes_ || filters_names_ || show_from_count_ != 0; }
+  bool changes_stacks() const {
+    return prunes_ || filters_names_ || show_from_count_ != 0 || prunes_from_;
+  }
   // What is left of a stack, leaf first, in `kept`; false when the whole sample is out.
   bool apply(std::span<const LocationId> stack, std::vector<LocationId>& kept) const;
-  bool filters_labels() const { return tag_focus_ || tag_ignore_; }
+  bool filters_labels() const { return !tag_focus_.empty() || !tag_ignore_.empty(); }
   // False when the labels put the sample out. Labels of the resource count unless the sample has
   // its own of the same key. Runs regular expressions: ask once per pair.
   bool passes(LabelSetId labels, LabelSetId resource = {}) const;
@@ -40,6 +42,7 @@ class FrameFilter {
   void prune_uninteresting(const RE2& drop, const RE2* keep);
   void filter_by_name(const FilterExpressions& expressions);
   void filter_show_from(const RE2& show_from, uint8_t bit);
+  void filter_prune_from(const RE2& prune_from);
   void set_lines(LocationId location, std::span<const Line> lines);
   Status filter_by_label(const FrameFilters& filters);
 
@@ -53,19 +56,20 @@ class FrameFilter {
   const Dictionary* dictionary_;
   ChangedLines changed_;
   std::vector<uint32_t> place_of_;
-  enum Mark : uint8_t { kIgnored = 1, kHidden = 2, kPrune = 4, kPruneBeneath = 8 };
+  enum Mark : uint8_t { kIgnored = 1, kHidden = 2, kPrune = 4, kPruneBeneath = 8, kPruneFrom = 16 };
   struct Marks {
     uint8_t marks = 0;
     uint8_t focused = 0;  // by expression
     uint8_t starts = 0;   // by expression of show-from
   };
   std::vector<Marks> marks_;  // per location
-  std::optional<LabelFilter> tag_focus_;
-  std::optional<LabelFilter> tag_ignore_;
+  std::vector<LabelFilter> tag_focus_;
+  std::vector<LabelFilter> tag_ignore_;
   bool filters_names_ = false;
   uint8_t all_focused_ = 0;
   size_t show_from_count_ = 0;
-  bool prunes_ = false;
+  bool prunes_ = false;       // by the frames that the profile asks to drop
+  bool prunes_from_ = false;  // by prune-from
 };
 
 }  // namespace vesta

@@ -204,8 +204,8 @@ TEST(FrameFilterTest, ABrokenExpressionFromAPersonIsAnErrorThatNamesTheOption) {
                                         {FrameFilters{.hide = {"["}}, "--hide"},
                                         {FrameFilters{.show = {"*"}}, "--show"},
                                         {FrameFilters{.show_from = {"("}}, "--show-from"},
-                                        {FrameFilters{.tag_focus = "("}, "--tag-focus"},
-                                        {FrameFilters{.tag_ignore = "key=("}, "--tag-ignore"}}) {
+                                        {FrameFilters{.tag_focus = {"("}}, "--tag-focus"},
+                                        {FrameFilters{.tag_ignore = {"key=("}}, "--tag-ignore"}}) {
     const auto result = resolve_frames(profile, {Granularity::kFunction, filters});
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.error().code, ErrorCode::kUsage);
@@ -217,19 +217,46 @@ TEST(FrameFilterTest, FiltersDoNotChangeTheTotal) {
   EXPECT_EQ(frames(batch_from(kStacks), {Granularity::kFunction, {.focus = {"gc"}}}).total, 15);
 }
 
+TEST(FrameFilterTest, RelativeSharesAreOfWhatIsLeft) {
+  FrameOptions options;
+  options.filters.focus = {"gc"};
+  options.relative = true;
+  const FrameProfile left = frames(batch_from(kStacks), options);
+  int64_t sum = 0;
+  for (const StackWeight& weight : left.weights) sum += weight.value;
+  EXPECT_EQ(left.total, sum);
+  EXPECT_LT(left.total, 15);
+}
+
+TEST(FrameFilterTest, PruneFromCutsBelowTheInnermostMatch) {
+  const ProfileBatch batch = batch_from({{"main;work;work;inner;leaf", 3}, {"main;idle", 4}});
+  EXPECT_EQ(filtered(batch, {.prune_from = {"^work$"}}),
+            (Folded{{"main;work;work", 3}, {"main;idle", 4}}));
+  EXPECT_EQ(filtered(batch, {.prune_from = {"^work$", "^main$"}}),
+            (Folded{{"main;work;work", 3}, {"main", 4}}));
+}
+
+TEST(FrameFilterTest, EveryTagFocusHasToMatchAndNoTagIgnoreMay) {
+  const ProfileBatch batch = batch_from({{"a", 1, {{"thread", "t1"}, {"zone", "x"}}},
+                                         {"b", 2, {{"thread", "t1"}, {"zone", "y"}}},
+                                         {"c", 4, {{"thread", "t2"}, {"zone", "x"}}}});
+  EXPECT_EQ(filtered(batch, {.tag_focus = {"thread=t1", "zone=x"}}), (Folded{{"a", 1}}));
+  EXPECT_EQ(filtered(batch, {.tag_ignore = {"thread=t2", "zone=y"}}), (Folded{{"a", 1}}));
+}
+
 TEST(FrameFilterTest, LabelsOfSampleAndResourceDecide) {
   ProfileBatch batch = batch_from({{"a", 1, {{"thread", "t1"}}},
                                    {"b", 2, {{"thread", "t2"}}},
                                    {"c", 4},
                                    {"d", 8, {{"service_name", "db"}}}});
-  EXPECT_EQ(filtered(batch, {.tag_focus = "thread=t1"}), (Folded{{"a", 1}}));
-  EXPECT_EQ(filtered(batch, {.tag_ignore = "thread=t1"}), (Folded{{"b", 2}, {"c", 4}, {"d", 8}}));
+  EXPECT_EQ(filtered(batch, {.tag_focus = {"thread=t1"}}), (Folded{{"a", 1}}));
+  EXPECT_EQ(filtered(batch, {.tag_ignore = {"thread=t1"}}), (Folded{{"b", 2}, {"c", 4}, {"d", 8}}));
   DictionaryBuilder b(batch.dictionary);
   const Label resource = b.text_label("service_name", "web");
   batch.profiles[0].resource = b.label_set(std::span<const Label>(&resource, 1));
-  EXPECT_EQ(filtered(batch, {.tag_focus = "service_name=web"}),
+  EXPECT_EQ(filtered(batch, {.tag_focus = {"service_name=web"}}),
             (Folded{{"a", 1}, {"b", 2}, {"c", 4}}));
-  EXPECT_EQ(filtered(batch, {.tag_focus = "service_name=db"}), (Folded{{"d", 8}}));
+  EXPECT_EQ(filtered(batch, {.tag_focus = {"service_name=db"}}), (Folded{{"d", 8}}));
 }
 
 }  // namespace

@@ -125,11 +125,12 @@ class FrameTable {
 
 class Resolver {
  public:
-  Resolver(FrameProfile& out, FrameFilter filter, Granularity granularity)
+  Resolver(FrameProfile& out, FrameFilter filter, const FrameOptions& options)
       : out_(out),
         dictionary_(*out.dictionary),
         filter_(std::move(filter)),
-        table_(dictionary_, granularity, out.frames),
+        inlines_(options.inlines),
+        table_(dictionary_, options.granularity, out.frames),
         places_(dictionary_.locations.size()),
         stack_of_(dictionary_.stacks.size(), kUnseen) {
     // Most stacks stay as long as they are; memory that is not written to costs nothing.
@@ -184,7 +185,8 @@ class Resolver {
   // table has to be small.
   uint32_t resolve(LocationId id) {
     const Location& location = dictionary_.location(id);
-    const auto lines = filter_.lines(id);
+    auto lines = filter_.lines(id);
+    if (!inlines_ && lines.size() > 1) lines = lines.last(1);
     if (lines.empty()) return table_.of_address(location).value << 1;
     if (lines.size() == 1) return table_.of_line(location, lines[0]).value << 1;
     FrameId callee;
@@ -201,6 +203,7 @@ class Resolver {
   FrameProfile& out_;
   const Dictionary& dictionary_;
   FrameFilter filter_;
+  bool inlines_;
   FrameTable table_;
   ListTable<LocationId, FrameRef> inlined_;
   std::vector<uint32_t> places_;  // by location, as resolve() has them; 0 = not looked at yet
@@ -224,13 +227,25 @@ FrameProfile header_of(const MergedProfile& profile) {
   return out;
 }
 
+// Shares of what the filters left.
+void make_relative(FrameProfile& profile) {
+  profile.total = 0;
+  profile.baseline_total = 0;
+  for (const StackWeight& weight : profile.weights) {
+    profile.total = saturating_add(profile.total, saturating_abs(weight.value));
+    profile.baseline_total =
+        saturating_add(profile.baseline_total, saturating_abs(weight.baseline));
+  }
+}
+
 }  // namespace
 
 Result<FrameProfile> resolve_frames(const MergedProfile& profile, const FrameOptions& options) {
   FrameProfile out = header_of(profile);
   VESTA_ASSIGN(FrameFilter filter, FrameFilter::compile(*profile.dictionary, options.filters,
                                                         profile.drop_frames, profile.keep_frames));
-  Resolver(out, std::move(filter), options.granularity).add(profile, false);
+  Resolver(out, std::move(filter), options).add(profile, false);
+  if (options.relative) make_relative(out);
   return out;
 }
 
@@ -242,9 +257,10 @@ Result<FrameProfile> resolve_frames(const MergedProfile& before, const MergedPro
   out.baseline_total = total_of(before);
   VESTA_ASSIGN(FrameFilter filter, FrameFilter::compile(*after.dictionary, options.filters,
                                                         after.drop_frames, after.keep_frames));
-  Resolver resolver(out, std::move(filter), options.granularity);
+  Resolver resolver(out, std::move(filter), options);
   resolver.add(before, true);
   resolver.add(after, false);
+  if (options.relative) make_relative(out);
   return out;
 }
 

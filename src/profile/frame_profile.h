@@ -19,7 +19,7 @@ namespace vesta {
 using FrameId = StrongId<struct FrameTag>;
 using FrameStackId = StrongId<struct FrameStackTag>;
 
-enum class Granularity { kFunction, kFile, kLine, kAddress };
+enum class Granularity { kFunction, kFileFunction, kFile, kLine, kAddress };
 
 // What tells two frames apart at the chosen granularity; the other members are empty.
 struct Frame {
@@ -59,13 +59,19 @@ struct FrameFilters {
   // Remove what is above the outermost match, and stacks without one: by the first, then by the
   // second in what is left, and so on.
   std::vector<std::string> show_from;
-  std::string tag_focus = {};  // "key=regex", "regex" against "key:value", "key=128kb:512kb"
-  std::string tag_ignore = {};
+  // Keep the samples whose labels match each: "key=regex", "regex" against "key:value",
+  // "key=128kb:512kb".
+  std::vector<std::string> tag_focus = {};
+  std::vector<std::string> tag_ignore = {};  // drop the samples whose labels match any
+  // Remove what is below the innermost match, which stays: the rule of pprof's prune_from.
+  std::vector<std::string> prune_from = {};
 };
 
 struct FrameOptions {
   Granularity granularity = Granularity::kFunction;
-  FrameFilters filters;
+  FrameFilters filters = {};
+  bool inlines = true;    // false: functions that were inlined count as their callers
+  bool relative = false;  // shares are of what the filters left
 };
 
 struct FrameProfile {
@@ -84,7 +90,8 @@ struct FrameProfile {
   // Caller and callee of every call that was inlined in some location; may hold a pair twice.
   std::vector<std::pair<FrameId, FrameId>> inlined_calls;
   std::vector<StackWeight> weights;
-  // Of everything, before filters: shares are of this, as pprof has them.
+  // Of everything, before filters unless FrameOptions::relative: shares are of this, as pprof has
+  // them.
   int64_t total = 0;
   bool has_baseline = false;
   int64_t baseline_total = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
 #include <set>
 #include <tuple>
@@ -151,6 +152,10 @@ Result<TypeInfo> find_type(const std::vector<TypeInfo>& types, std::string_view 
     }
   }
   if (const auto* t = first([&](const TypeInfo& i) { return i.name == word; })) return *t;
+  size_t index = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), index);
+  if (error == std::errc() && end == word.data() + word.size() && index < types.size())
+    return types[index];
   return no_such_type(types, word);
 }
 

@@ -62,8 +62,9 @@ struct TypeInfo {
 std::vector<TypeInfo> list_types(const ProfileBatch& batch);
 
 // The type that a person means: a type name ("alloc_space"), "type:unit", a five-part id, a family
-// ("wall"), or one of the short names cpu, off-cpu, wall, alloc, inuse, mutex, block, goroutine. An
-// empty word means the default. The error lists what there is.
+// ("wall"), its place in the list as a number from 0, or one of the short names cpu, off-cpu, wall,
+// alloc, inuse, mutex, block, goroutine. An empty word means the default. The error lists what
+// there is.
 Result<TypeInfo> find_type(const std::vector<TypeInfo>& types, std::string_view word);
 
 // The samples of that type from all profiles of the batch that have it.

@@ -55,6 +55,8 @@ Result<StackFilter> StackFilter::compile(const FrameFilters& filters) {
     return Error{ErrorCode::kUsage, "labels of samples cannot be filtered here",
                  "use matchers in the selector"};
   }
+  if (!filters.prune_from.empty())
+    return Error{ErrorCode::kUsage, "stored stacks cannot be pruned from a frame", ""};
   StackFilter filter;
   VESTA_ASSIGN(filter.expressions_,
                FilterExpressions::compile(filters, FilterExpressions::Spelling::kParameter));

@@ -227,7 +227,7 @@ TEST(StackFilter, SaysWhichExpressionIsWrong) {
 
 TEST(StackFilter, DoesNotFilterByLabels) {
   FrameFilters filters;
-  filters.tag_focus = "thread=main";
+  filters.tag_focus = {"thread=main"};
   EXPECT_FALSE(StackFilter::compile(filters).ok());
 }
 

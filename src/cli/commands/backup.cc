@@ -29,7 +29,7 @@ Command backup_command() {
       "names; the same NAME again adds only what is new. `vesta restore` brings it back.";
   c.examples = {"vesta backup nightly", "vesta backup --server http://profiles:4040 nightly"};
   c.max_arguments = 1;
-  c.flags = with_flags({}, {without(without(server_flags(), "from"), "to")});
+  c.flags = with_flags({}, {without(server_flags(), {"from", "to"})});
   c.run = run;
   return c;
 }

@@ -14,9 +14,11 @@ Result<std::string> draw(const ProfileBatch& batch, const PictureFormat& format,
                          const Arguments& arguments) {
   VESTA_ASSIGN(const TypeInfo type, find_type(list_types(batch), arguments.get("type")));
   const auto shared = std::make_shared<const ProfileBatch>(batch);
-  const MergedProfile profile = select_type(shared, type);
+  MergedProfile profile = select_type(shared, type);
   if (profile.samples.empty())
     return Error{ErrorCode::kNoData, fmt::format("no samples of type {}", type.type), ""};
+  if (const LabelFrames wanted = label_frames_of(arguments); !wanted.empty())
+    profile = with_label_frames(profile, wanted);
   VESTA_ASSIGN(const FrameProfile frames, resolve_frames(profile, frame_options_of(arguments)));
   PictureOptions options;
   options.title = arguments.get("title", source_title(arguments.positional[0]));

@@ -88,7 +88,7 @@ Command delete_command() {
        {"to", 0, "TIME", "end of the range"},
        {"all-time", 0, "", "profiles of any time, in place of --from and --to"},
        {"yes", 'y', "", "do not ask"}},
-      {without(without(server_flags(), "from"), "to")});
+      {without(server_flags(), {"from", "to"})});
   c.run = run;
   return c;
 }

@@ -37,6 +37,7 @@ Result<int> run(const Arguments& given, Console& console) {
   const DiffScale scale = mode == "normalized" ? DiffScale::kNormalized : DiffScale::kAbsolute;
   VESTA_ASSIGN(const FrameProfile frames, compare_profiles(before, after, arguments.get("type"),
                                                            scale, frame_options_of(arguments)));
+  VESTA_TRY(check_unit(arguments, frames.unit));
   if (frames.weights.empty())
     return Error{ErrorCode::kNoData, "neither profile has samples that pass the filters", ""};
   if (to_file) return draw(frames, output, arguments, console);
@@ -78,7 +79,7 @@ Command diff_command() {
        {"unit", 'u', "UNIT", "print values in this unit: ms, s, MB …"},
        {"nodes", 'n', "N", "show at most N rows; 0 = all. What is left out is said"},
        {"min-share", 0, "PERCENT", "leave out rows below this share of the larger total"}},
-      {filter_flags(), without(input_flags(), "base")});
+      {without(filter_flags(), {"tag-root", "tag-leaf"}), without(input_flags(), {"base"})});
   c.run = run;
   return c;
 }

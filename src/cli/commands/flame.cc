@@ -9,8 +9,7 @@ constexpr size_t kRows = 100;
 
 Result<int> run(const Arguments& arguments, Console& console) {
   VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kRows));
-  VESTA_ASSIGN(const MergedProfile profile, load_profile(arguments, console));
-  VESTA_ASSIGN(const FrameProfile frames, resolve_frames(profile, frame_options_of(arguments)));
+  VESTA_ASSIGN(const FrameProfile frames, load_frames(arguments, console));
   const TreeDirection direction =
       arguments.has("inverted") ? TreeDirection::kBottomUp : TreeDirection::kTopDown;
   return print_report(frames,

@@ -56,7 +56,7 @@ Command import_command() {
        {"time", 0, "TIME", "when it was taken (default what the file says, or else now)"},
        {"type", 't', "TYPE", "its type, where the file does not say"},
        {"input-format", 0, "NAME", "do not guess the format of the files"}},
-      {without(without(server_flags(), "from"), "to")});
+      {without(server_flags(), {"from", "to"})});
   c.run = run;
   return c;
 }

@@ -10,7 +10,11 @@ constexpr size_t kValues = 20;
 Result<int> run(const Arguments& arguments, Console& console) {
   VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kValues));
   VESTA_ASSIGN(const MergedProfile profile, load_profile(arguments, console));
-  VESTA_TRY(console.print(labels_report(profile, summarize_labels(profile), options)));
+  VESTA_ASSIGN(const LabelNames names,
+               LabelNames::compile(arguments.get("tag-show"), arguments.get("tag-hide")));
+  std::vector<LabelKey> keys = summarize_labels(profile);
+  std::erase_if(keys, [&](const LabelKey& key) { return !names.keeps(key.key); });
+  VESTA_TRY(console.print(labels_report(profile, keys, options)));
   return kOk;
 }
 
@@ -24,7 +28,7 @@ Command labels_command() {
   c.examples = {"vesta labels cpu.pb.gz", "vesta labels recording.jfr -t wall -o json"};
   c.min_arguments = 1;
   c.flags = with_flags({{"type", 't', "TYPE", "profile type, as in vesta top"}},
-                       {report_flags(), input_flags()});
+                       {label_name_flags(), report_flags(), input_flags()});
   c.run = run;
   return c;
 }

@@ -83,9 +83,11 @@ Command list_command() {
   c.examples = {"vesta list 'main\\.work' cpu.pb.gz",
                 "vesta list handle cpu.pb.gz --source-path ~/src/shop:~/go/src"};
   c.min_arguments = 2;
-  c.flags = with_flags({{"source-path", 0, "DIRS",
-                         "folders to look for sources in, separated by colons (default .)"}},
-                       {without(filter_flags(), "granularity"), report_flags(), input_flags()});
+  c.flags = with_flags(
+      {{"source-path", 0, "DIRS",
+        "folders to look for sources in, separated by colons (default .)"}},
+      {without(filter_flags(), {"granularity", "no-inlines", "relative", "tag-root", "tag-leaf"}),
+       report_flags(), input_flags()});
   c.run = run;
   return c;
 }

@@ -14,8 +14,7 @@ Result<int> run(const Arguments& given, Console& console) {
   arguments.positional.erase(arguments.positional.begin());
   VESTA_ASSIGN(const auto regex, compile_regex(pattern, "the pattern"));
   VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, 0));
-  VESTA_ASSIGN(const MergedProfile profile, load_profile(arguments, console));
-  VESTA_ASSIGN(const FrameProfile frames, resolve_frames(profile, frame_options_of(arguments)));
+  VESTA_ASSIGN(const FrameProfile frames, load_frames(arguments, console));
   std::vector<FrameId> matching;
   for (size_t i = 1; i < frames.frames.size(); ++i) {
     if (RE2::PartialMatch(display_name(frames, FrameId(i)), *regex)) matching.emplace_back(i);
@@ -39,8 +38,10 @@ Command peek_command() {
   c.arguments = "RE SOURCE…";
   c.examples = {"vesta peek 'runtime\\.mallocgc' cpu.pb.gz", "vesta peek -o json memcpy cpu.pb.gz"};
   c.min_arguments = 2;
-  c.flags = with_flags({{"cum", 'c', "", "sort by cumulative weight"}},
-                       {filter_flags(), report_flags(), input_flags()});
+  c.flags = with_flags(
+      {{"cum", 'c', "", "sort by cumulative weight"},
+       {"min-edge-share", 0, "PERCENT", "leave out calls below this share of the total"}},
+      {filter_flags(), report_flags(), difference_flags(), input_flags()});
   c.run = run;
   return c;
 }

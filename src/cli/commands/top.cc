@@ -63,8 +63,7 @@ Result<int> run(const Arguments& arguments, Console& console) {
                    "vesta top -p PID|NAME shows what runs now"};
   }
   VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kRows));
-  VESTA_ASSIGN(const MergedProfile profile, load_profile(arguments, console));
-  VESTA_ASSIGN(const FrameProfile frames, resolve_frames(profile, frame_options_of(arguments)));
+  VESTA_ASSIGN(const FrameProfile frames, load_frames(arguments, console));
   return print_report(frames, top_report(frames, order_of(arguments), options), console);
 }
 
@@ -89,7 +88,7 @@ Command top_command() {
                 "vesta top -p nginx  # live, over the last 10 seconds",
                 "vesta top -a --count 1 > now.txt  # one table of the whole host"};
   c.flags = with_flags({{"cum", 'c', "", "sort by cumulative weight"}},
-                       {filter_flags(), report_flags(), input_flags(),
+                       {filter_flags(), report_flags(), difference_flags(), input_flags(),
                         target_flags(TargetFlags::kAmongReports), live_flags(), sampling_flags()});
   c.run = run;
   return c;

@@ -9,8 +9,7 @@ constexpr size_t kRows = 50;
 
 Result<int> run(const Arguments& arguments, Console& console) {
   VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kRows));
-  VESTA_ASSIGN(const MergedProfile profile, load_profile(arguments, console));
-  VESTA_ASSIGN(const FrameProfile frames, resolve_frames(profile, frame_options_of(arguments)));
+  VESTA_ASSIGN(const FrameProfile frames, load_frames(arguments, console));
   return print_report(frames, traces_report(frames, options), console);
 }
 
@@ -24,7 +23,7 @@ Command traces_command() {
   c.examples = {"vesta traces --tag-focus request=slow cpu.pb.gz",
                 "vesta traces -n 0 cpu.pb.gz  # all of them"};
   c.min_arguments = 1;
-  c.flags = with_flags({}, {filter_flags(), report_flags(), input_flags()});
+  c.flags = with_flags({}, {filter_flags(), label_name_flags(), report_flags(), input_flags()});
   c.run = run;
   return c;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include "base/units.h"
 #include "formats/table/report.h"
@@ -28,6 +29,17 @@ std::string edge_line(const FrameProfile& p, const ValueFormat& format, const Ca
                      printable(display_name(p, other)), style.dim(edge.inlined ? " (inline)" : ""));
 }
 
+// The calls that are large enough to show.
+std::vector<CallEdge> shown_edges(const FrameProfile& p, std::span<const CallEdge> edges,
+                                  const ReportOptions& options) {
+  const double least = options.min_edge_share * static_cast<double>(p.total);
+  std::vector<CallEdge> out;
+  std::ranges::copy_if(edges, std::back_inserter(out), [&](const CallEdge& edge) {
+    return static_cast<double>(saturating_abs(edge.weight)) >= least;
+  });
+  return out;
+}
+
 std::string text(const FrameProfile& p, const CallGraph& graph, const Shown& shown,
                  const ReportOptions& options) {
   const std::string rule = std::string(65, '-') + "+" + std::string(13, '-') + "\n";
@@ -40,7 +52,7 @@ std::string text(const FrameProfile& p, const CallGraph& graph, const Shown& sho
          "\n" + rule;
   int64_t sum = 0;
   for (const TopRow& row : shown.rows) {
-    for (const CallEdge& edge : graph.callers_of(row.frame)) {
+    for (const CallEdge& edge : shown_edges(p, graph.callers_of(row.frame), options)) {
       out += edge_line(p, format, edge, edge.from, row.cum, options.style);
     }
     sum = saturating_add(sum, row.flat);
@@ -49,7 +61,7 @@ std::string text(const FrameProfile& p, const CallGraph& graph, const Shown& sho
                        format_percent(static_cast<double>(sum), total), format(row.cum),
                        format_percent(static_cast<double>(row.cum), total), "",
                        options.style.bold(printable(display_name(p, row.frame))));
-    for (const CallEdge& edge : graph.callees_of(row.frame)) {
+    for (const CallEdge& edge : shown_edges(p, graph.callees_of(row.frame), options)) {
       out += edge_line(p, format, edge, edge.to, row.cum, options.style);
     }
     out += rule;
@@ -68,7 +80,8 @@ void write_edges(JsonWriter& json, const FrameProfile& p, const std::vector<Call
   json.end_array();
 }
 
-std::string json(const FrameProfile& p, const CallGraph& graph, const Shown& shown) {
+std::string json(const FrameProfile& p, const CallGraph& graph, const Shown& shown,
+                 const ReportOptions& options) {
   JsonWriter out(1);
   out.begin_object();
   write_json_header(out, p.type, p.unit, p.total, p.duration_ns, p.time_ns);
@@ -78,18 +91,19 @@ std::string json(const FrameProfile& p, const CallGraph& graph, const Shown& sho
     write_frame(out, p, row.frame);
     out.field("flat", row.flat).field("cum", row.cum);
     out.key("callers");
-    write_edges(out, p, graph.callers_of(row.frame), &CallEdge::from);
+    write_edges(out, p, shown_edges(p, graph.callers_of(row.frame), options), &CallEdge::from);
     out.key("callees");
-    write_edges(out, p, graph.callees_of(row.frame), &CallEdge::to);
+    write_edges(out, p, shown_edges(p, graph.callees_of(row.frame), options), &CallEdge::to);
     out.end_object();
   }
   return finish_json(out, p, shown.cut_rows, "flat", shown.cut_weight);
 }
 
-std::string csv(const FrameProfile& p, const CallGraph& graph, const Shown& shown) {
+std::string csv(const FrameProfile& p, const CallGraph& graph, const Shown& shown,
+                const ReportOptions& options) {
   std::string out = "caller,callee,weight,inlined\n";
   for (const TopRow& row : shown.rows) {
-    for (const CallEdge& edge : graph.callees_of(row.frame)) {
+    for (const CallEdge& edge : shown_edges(p, graph.callees_of(row.frame), options)) {
       out += fmt::format("{},{},{},{}\n", csv_field(display_name(p, edge.from)),
                          csv_field(display_name(p, edge.to)), edge.weight, edge.inlined ? 1 : 0);
     }
@@ -106,9 +120,9 @@ std::string graph_report(const FrameProfile& profile, const CallGraph& graph,
     case ReportFormat::kText:
       return text(profile, graph, shown, options);
     case ReportFormat::kJson:
-      return json(profile, graph, shown);
+      return json(profile, graph, shown, options);
     case ReportFormat::kCsv:
-      return csv(profile, graph, shown);
+      return csv(profile, graph, shown, options);
   }
   return {};
 }

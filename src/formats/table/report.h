@@ -22,9 +22,11 @@ enum class ReportFormat { kText, kJson, kCsv };
 struct ReportOptions {
   ReportFormat format = ReportFormat::kText;
   TextStyle style;
-  std::string unit;      // to print values in; empty = fitting
-  size_t max_rows = 0;   // 0 = all
-  double min_share = 0;  // of the total; smaller rows are left out (and counted)
+  std::string unit;            // to print values in; empty = fitting
+  size_t max_rows = 0;         // 0 = all
+  double min_share = 0;        // of the total; smaller rows are left out (and counted)
+  double min_edge_share = 0;   // of the total; smaller calls are left out of the call graph
+  bool drop_negative = false;  // leave out (and count) rows with a negative value
 };
 
 // What `vesta top` prints.

@@ -112,7 +112,10 @@ ShownRows<TopRow> choose_rows(const FrameProfile& profile, const std::vector<Top
   const double least = options.min_share * static_cast<double>(profile.total);
   ShownRows<TopRow> out;
   for (const TopRow& row : rows) {
-    if (out.has_room(options) && static_cast<double>(saturating_abs(row.cum)) >= least) {
+    const bool is_negative = row.flat < 0 || (row.flat == 0 && row.cum < 0);
+    if (options.drop_negative && is_negative) {
+      out.cut(row.flat);
+    } else if (out.has_room(options) && static_cast<double>(saturating_abs(row.cum)) >= least) {
       out.rows.push_back(row);
     } else {
       out.cut(row.flat);

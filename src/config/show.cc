@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -66,14 +67,19 @@ std::string yaml_leaf(const Node& node) {
 
 class YamlText {
  public:
-  explicit YamlText(const Origins& origins) : origins_(origins) {}
+  // What to say behind the value of a key; empty for nothing.
+  using Comment = std::function<std::string(const std::string& path)>;
+  enum class Values { kPlain, kCommentedOut };
+
+  YamlText(Comment comment, Values values) : comment_(std::move(comment)), values_(values) {}
 
   void members(const Node& node, const std::string& path, size_t indent) {
     for (const Member& member : node.members) {
       const std::string below = path.empty() ? member.key : fmt::format("{}.{}", path, member.key);
       std::string key = begin(indent) + yaml_key(member.key) + ":";
       if (is_leaf(member.value)) {
-        lines_.push_back({fmt::format("{} {}", key, yaml_leaf(member.value)), origin(below)});
+        if (values_ == Values::kCommentedOut) key.insert(indent, "# ");
+        lines_.push_back({fmt::format("{} {}", key, yaml_leaf(member.value)), comment_(below)});
         continue;
       }
       lines_.push_back({std::move(key), {}});
@@ -111,7 +117,7 @@ class YamlText {
       dash_ = true;
       const std::string below = fmt::format("{}[{}]", path, i);
       if (is_leaf(list.items[i])) {
-        lines_.push_back({begin(indent + 2) + yaml_leaf(list.items[i]), origin(below)});
+        lines_.push_back({begin(indent + 2) + yaml_leaf(list.items[i]), comment_(below)});
       } else {
         members(list.items[i], below, indent + 2);
       }
@@ -126,12 +132,8 @@ class YamlText {
     return out;
   }
 
-  std::string origin(const std::string& path) const {
-    const auto found = origins_.find(path);
-    return found == origins_.end() ? "default" : found->second.text();
-  }
-
-  const Origins& origins_;
+  const Comment comment_;
+  const Values values_;
   std::vector<Line> lines_;
   bool dash_ = false;
 };
@@ -193,8 +195,22 @@ void json_settings(JsonWriter& json, const Node& node, const std::string& path,
 }  // namespace
 
 std::string show_yaml(const Node& root, const Origins& origins) {
-  YamlText text(origins);
+  const auto origin = [&](const std::string& path) {
+    const auto found = origins.find(path);
+    return found == origins.end() ? std::string("default") : found->second.text();
+  };
+  YamlText text(origin, YamlText::Values::kPlain);
   text.members(root, "", 0);
+  return text.text();
+}
+
+std::string starter_yaml(const Fields& fields) {
+  const auto type = [&](const std::string& path) {
+    const auto field = std::ranges::find(fields, path, &Field::key);
+    return field == fields.end() ? std::string() : field->type;
+  };
+  YamlText text(type, YamlText::Values::kCommentedOut);
+  text.members(show_fields(fields), "", 0);
   return text.text();
 }
 

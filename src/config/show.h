@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "config/field.h"
 #include "config/findings.h"
 #include "config/node.h"
 
@@ -11,6 +12,9 @@ namespace vesta::config {
 
 // "sample_rate: 49   # vesta.yaml:4"
 std::string show_yaml(const Node& root, const Origins& origins);
+// The same keys to begin a file with: every value is commented out, with what may stand there
+// behind it; the groups that hold them are not, so that a line works once its "# " is gone.
+std::string starter_yaml(const Fields& fields);
 // {"settings": [{"key", "value", "from": {"source", "name", "line"}}]}
 std::string show_json(const Node& root, const Origins& origins);
 

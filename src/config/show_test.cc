@@ -43,6 +43,21 @@ none: []                  # default
 )");
 }
 
+TEST(Starter, HasEveryKeyCommentedOutWithItsType) {
+  Field rate;
+  rate.key = "a.rate";
+  rate.type = "number";
+  rate.show = [] { return Node::of_word("99", false); };
+  Field top;
+  top.key = "top";
+  top.type = "text";
+  top.show = [] { return Node::of_word(""); };
+  EXPECT_EQ(starter_yaml({rate, top}), R"(a:
+  # rate: 99  # number
+# top: ""     # text
+)");
+}
+
 TEST(Show, YamlReadsBackAsTheSame) {
   const std::string text = show_yaml(tree(), kOrigins);
   const auto document = parse_yaml(text, "shown");

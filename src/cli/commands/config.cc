@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+
+#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/config/configuration.h"
@@ -52,8 +55,31 @@ Result<int> show(const Arguments& arguments, Console& console) {
   return kOk;
 }
 
+constexpr std::string_view kStarterHead =
+    "# Configuration of Vesta, for `vesta agent`, `vesta server` and `vesta up` alike: each takes "
+    "what\n"
+    "# concerns it. Every key may be left out; what is commented out shows its default and, "
+    "behind\n"
+    "# it, what may stand there. `vesta config check FILE` finds mistakes, `vesta config show\n"
+    "# --config FILE` prints what holds.\n\n";
+
+Result<int> init(const Arguments& arguments, const std::string& path, Console& console) {
+  if (path != "-" && std::filesystem::exists(std::filesystem::symlink_status(path)) &&
+      !arguments.has("force")) {
+    return Error{ErrorCode::kUsage, fmt::format("{} is there already", path),
+                 "choose another name, or overwrite it with --force"};
+  }
+  Configuration configuration;
+  const std::string text =
+      std::string(kStarterHead) + config::starter_yaml(configuration_fields(configuration));
+  VESTA_TRY(write_file(path, text));
+  if (path != "-") console.note(fmt::format("wrote {}", path));
+  return kOk;
+}
+
 Result<int> run(const Arguments& arguments, Console& console) {
   const std::vector<std::string>& words = arguments.positional;
+  if (words[0] == "init") return init(arguments, words.size() == 2 ? words[1] : "-", console);
   if (words[0] == "check") {
     if (words.size() == 2 && !arguments.has("config")) return check(words[1], console);
     return Error{ErrorCode::kUsage, "which file?", "vesta config check FILE"};
@@ -61,7 +87,7 @@ Result<int> run(const Arguments& arguments, Console& console) {
   if (words[0] != "show") {
     return Error{ErrorCode::kUsage,
                  fmt::format("'{}' is nothing to do with a configuration", words[0]),
-                 "use check or show"};
+                 "use init, check or show"};
   }
   if (words.size() == 1) return show(arguments, console);
   return Error{ErrorCode::kUsage, fmt::format("'{}' is one too many", words[1]),
@@ -73,21 +99,25 @@ Result<int> run(const Arguments& arguments, Console& console) {
 Command config_command() {
   Command c;
   c.name = "config";
-  c.summary = "Check a configuration file, show what is in force";
-  c.arguments = "check FILE | show";
+  c.summary = "Begin a configuration file, check one, show the current settings";
+  c.arguments = "init [FILE] | check FILE | show";
   c.description =
-      "One YAML file serves every role: agent, server, and both together. `check` reads one as "
+      "One YAML file serves every role: agent, server, and both together. `init` writes one to "
+      "begin "
+      "with, to FILE or standard output. `check` reads one as "
       "they "
       "would and names everything that is wrong with it, with line, column and the nearest key; it "
       "exits with 2 if there is anything, and warns of keys that have no effect yet. `show` prints "
       "every setting in force and where it came from: the default, the file, or the environment "
       "(agent.profiling.sample_rate is VESTA_AGENT_PROFILING_SAMPLE_RATE). Secrets are shown as "
       "***.";
-  c.examples = {"vesta config check /etc/vesta.yaml", "vesta config show",
+  c.examples = {"vesta config init /etc/vesta.yaml  # every key with its default, commented out",
+                "vesta config check /etc/vesta.yaml", "vesta config show",
                 "vesta config show --config /etc/vesta.yaml -o json"};
   c.min_arguments = 1;
   c.max_arguments = 2;
   c.flags = with_flags({{"config", 'c', "FILE", "configuration in YAML, for show"},
+                        {"force", 0, "", "init: overwrite a file"},
                         {"output", 'o', "FORMAT", "yaml (default) or json", {"yaml", "json"}}},
                        {});
   c.run = run;

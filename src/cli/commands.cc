@@ -25,6 +25,7 @@ constexpr auto kCommands = std::to_array<Entry>({
     {"export", export_command},   {"backup", backup_command},
     {"restore", restore_command}, {"delete", delete_command},
     {"token", token_command},     {"completion", completion_command},
+    {"man", man_command},         {"version", version_command},
 });
 
 }  // namespace

@@ -19,6 +19,7 @@ constexpr auto kCommands = std::to_array<Entry>({
     {"top", top_command},         {"tree", tree_command},
     {"peek", peek_command},       {"traces", traces_command},
     {"list", list_command},       {"flame", flame_command},
+    {"web", web_command},         {"labels", labels_command},
     {"types", types_command},     {"diff", diff_command},
     {"merge", merge_command},     {"convert", convert_command},
     {"query", query_command},     {"import", import_command},

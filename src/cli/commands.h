@@ -35,6 +35,7 @@ Command backup_command();
 Command restore_command();
 Command delete_command();
 Command doctor_command();
+Command web_command();
 Command man_command();
 Command completion_command();
 Command version_command();

@@ -1,6 +1,7 @@
 """The command line against a server: everything that it does with files it does with selectors, and what only a server has."""
 
 import json
+import os
 import subprocess
 import tempfile
 import time
@@ -59,6 +60,33 @@ class CommandLine(unittest.TestCase):
         for words in (["tree"], ["peek", "work"], ["traces"], ["flame"], ["types"]):
             report = self.vesta(*words, 'cpu{version="2"}')
             self.assertTrue("parse" in report.stdout or words == ["types"], words)
+
+    def test_a_selector_that_finds_nothing_says_where_to_look(self):
+        for words in (["top", 'cpu{service_name="shoop"}'], ["export", 'cpu{version="9"}', "-o", "-"],
+                      ["top", 'cpu{version="1"}', "--from", "-3h", "--to", "-2h"]):
+            with self.subTest(words=words):
+                nothing = self.vesta(*words, check=False)
+                self.assertEqual(nothing.returncode, 4, nothing.stderr)
+                self.assertIn("vesta query series", nothing.stderr)
+
+    def test_web_opens_a_selector_and_a_url(self):
+        url = f"{self.server.url}/api/v1/pprof?query=" + urllib.parse.quote('cpu{version="1"}')
+        for source in ('cpu{version="1"}', url):
+            with tempfile.TemporaryDirectory() as scratch:
+                child = subprocess.Popen([support.VESTA, "web", "--no-browser", source, "--server", self.server.url],
+                                         stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": scratch})
+                try:
+                    page = child.stdout.readline().strip()
+                    self.assertRegex(page, r"^http://127\.0\.0\.1:\d+/\?view=explore&query=.*&file=\w+")
+                    with urllib.request.urlopen(urllib.parse.urljoin(page, "/api/v1/files")) as answer:
+                        files = json.load(answer)["files"]
+                    self.assertEqual(len(files), 1)
+                    self.assertEqual(files[0]["id"], urllib.parse.parse_qs(urllib.parse.urlsplit(page).query)["file"][0])
+                finally:
+                    child.terminate()
+                    child.stdout.close()
+                self.assertEqual(child.wait(60), 0)
+                self.assertEqual(os.listdir(scratch), [])
 
     def test_diff_of_two_selectors_and_of_two_ranges(self):
         report = json.loads(self.vesta("diff", 'cpu{version="1"}', 'cpu{version="2"}', "-o", "json").stdout)

@@ -109,6 +109,16 @@ double share_change_p_value(const ShareChange& change) {
   return smallest_expected(counts) < kSmallCell ? exact_p_value(counts) : z_p_value(counts);
 }
 
+double rate_change_p_value(const RateChange& change) {
+  const double exposure = change.exposure_before + change.exposure_after;
+  if (!(change.exposure_before > 0) || !(change.exposure_after > 0)) return 1;
+  // Of so many moments in which an event could have been that the test of shares, which draws
+  // without replacement, becomes the binomial one.
+  const double per_exposure = kMostSamples / exposure;
+  return share_change_p_value({change.count_before, change.exposure_before * per_exposure,
+                               change.count_after, change.exposure_after * per_exposure});
+}
+
 double either_p_value(double a, double b) {
   return std::min(1.0, 2 * std::min(a, b));
 }

@@ -24,6 +24,18 @@ struct ShareChange {
 // z-test of two proportions with the pooled variance. 1 when either side has no samples.
 double share_change_p_value(const ShareChange& change);
 
+// So many events, each side watched for so long.
+struct RateChange {
+  double count_before = 0;
+  double exposure_before = 0;
+  double count_after = 0;
+  double exposure_after = 0;
+};
+
+// How likely rates at least this far apart are if there is no difference: of all events, those of
+// one side follow a binomial distribution with its share of the exposure. 1 without an exposure.
+double rate_change_p_value(const RateChange& change);
+
 // The same for two questions about one thing, such as a function's own weight and that of all it
 // calls: the smaller of both, doubled.
 double either_p_value(double a, double b);

@@ -37,6 +37,18 @@ TEST(ShareChange, AgreesWithTheZTestWhereTheyAreLarge) {
   EXPECT_NEAR(share_change_p_value({9000, 10'000, 8800, 10'000}), 6.188458781738584e-06, 1e-15);
 }
 
+TEST(RateChange, AgreesWithTheBinomialTest) {
+  // Of n events, those of one side, by its share of the exposure; all that are no likelier.
+  EXPECT_NEAR(rate_change_p_value({0, 60, 5, 60}), 0.0625, 1e-6);
+  EXPECT_NEAR(rate_change_p_value({3, 1, 0, 1}), 0.25, 1e-6);
+  EXPECT_NEAR(rate_change_p_value({0, 3e9, 4, 1e9}), 0.00390625, 1e-6);
+  EXPECT_NEAR(rate_change_p_value({4, 1e9, 0, 3e9}), 0.00390625, 1e-6);
+  // Twice the events in twice the time are no change; 28 % more in the same time are.
+  EXPECT_EQ(rate_change_p_value({1000, 60, 2000, 120}), 1);
+  EXPECT_LT(rate_change_p_value({1000, 60, 1280, 60}), 1e-6);
+  EXPECT_EQ(rate_change_p_value({1000, 0, 1280, 60}), 1);
+}
+
 TEST(ShareChange, IsNoneWithoutSamplesOrDifference) {
   EXPECT_EQ(share_change_p_value({0, 0, 5, 10}), 1);
   EXPECT_EQ(share_change_p_value({5, 10, 0, 0}), 1);

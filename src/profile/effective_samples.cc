@@ -1,4 +1,6 @@
-#include "analysis/effective_samples.h"
+#include "profile/effective_samples.h"
+
+#include <fmt/format.h>
 
 namespace vesta {
 
@@ -12,6 +14,11 @@ uint64_t effective_samples(const SampledWeight& sampled) {
   if (!is_clock || sampled.period <= 0) return 0;
   const auto period = static_cast<uint64_t>(sampled.period);
   return weight / period + (weight % period >= period - period / 2 ? 1 : 0);
+}
+
+std::string few_samples_text(uint64_t samples) {
+  return fmt::format("rests on {} {}; shares are uncertain below {}", samples,
+                     samples == 1 ? "sample" : "samples", kFewSamples);
 }
 
 }  // namespace vesta

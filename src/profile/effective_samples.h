@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace vesta {
@@ -20,5 +21,11 @@ struct SampledWeight {
 // itself where it is a count of samples. 0 = not known: events that are recorded with a weight of
 // their own (allocations, waits) say nothing about their number.
 uint64_t effective_samples(const SampledWeight& sampled);
+
+// Below this many, shares are too uncertain to be taken at their word: 12 samples of 20 are 60 %,
+// give or take 22.
+inline constexpr uint64_t kFewSamples = 100;
+// "rests on 12 samples; shares are uncertain below 100"
+std::string few_samples_text(uint64_t samples);
 
 }  // namespace vesta

@@ -1,4 +1,4 @@
-#include "analysis/effective_samples.h"
+#include "profile/effective_samples.h"
 
 #include <gtest/gtest.h>
 

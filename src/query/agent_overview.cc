@@ -81,6 +81,7 @@ Status count_profiles(Engine& engine, std::string_view tenant, TotalsRequest req
                       const std::vector<ProfileType>& types, Hosts& hosts) {
   for (const ProfileType& type : types) {
     request.type = type;
+    request.by_start = true;
     VESTA_ASSIGN(const auto groups, engine.totals(tenant, request));
     for (const TotalsSeries& group : groups) {
       const auto host = hosts.find(host_of(group.group));

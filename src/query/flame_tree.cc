@@ -112,6 +112,14 @@ size_t service_count(std::span<const TreePart> parts) {
   return count;
 }
 
+void add_parts(TreeMerge& merge, std::span<const TreePart> parts, bool to_baseline) {
+  for (const TreePart& part : parts) {
+    merge.go_to(part.root);
+    for (const ServiceStacks& service : part.selection->services)
+      merge.add(service, service.weights, to_baseline);
+  }
+}
+
 int64_t total_of(std::span<const TreePart> parts) {
   int64_t total = 0;
   for (const TreePart& part : parts) total = saturating_add(total, part.selection->total);
@@ -130,48 +138,50 @@ FlameTree build_flame_tree(const Selection& selection, const TreeOptions& option
 
 FlameTree build_flame_tree(std::span<const TreePart> parts, const TreeOptions& options) {
   TreeMerge merge(options, false, service_count(parts));
-  for (const TreePart& part : parts) {
-    merge.go_to(part.root);
-    for (const ServiceStacks& service : part.selection->services)
-      merge.add(service, service.weights, false);
-  }
+  add_parts(merge, parts, false);
   FlameTree tree = merge.finish();
   tree.whole = total_of(parts);
   return tree;
 }
 
 FlameTree build_flame_tree(const Selection& before, const Selection& after, CompareScale scale,
-                           const TreeOptions& options) {
+                           const TreeOptions& options, double baseline_factor) {
   return build_flame_tree(std::array{TreePart{&before, {}}}, std::array{TreePart{&after, {}}},
-                          scale, options);
+                          scale, options, baseline_factor);
 }
 
 FlameTree build_flame_tree(std::span<const TreePart> before, std::span<const TreePart> after,
-                           CompareScale scale, const TreeOptions& options) {
+                           CompareScale scale, const TreeOptions& options, double baseline_factor) {
   TreeMerge merge(options, true, service_count(before) + service_count(after));
-  for (const TreePart& part : before) {
-    merge.go_to(part.root);
-    for (const ServiceStacks& service : part.selection->services)
-      merge.add(service, service.weights, true);
-  }
-  const int64_t total_before = total_of(before);
-  const int64_t total_after = total_of(after);
-  const bool scales = scale == CompareScale::kNormalized && total_after != 0;
-  CarriedScaling scaled(
-      scales ? static_cast<double>(total_before) / static_cast<double>(total_after) : 1);
-  std::vector<int64_t> weights;
-  for (const TreePart& part : after) {
-    merge.go_to(part.root);
-    for (const ServiceStacks& service : part.selection->services) {
-      if (scales) {
-        weights = service.weights;
-        for (int64_t& weight : weights) weight = scaled(weight);
-      }
-      merge.add(service, scales ? weights : service.weights, false);
+  // Returns the total of what was added.
+  const auto add = [&](std::span<const TreePart> parts, double factor, bool to_baseline) {
+    if (factor == 1) {
+      add_parts(merge, parts, to_baseline);
+      return total_of(parts);
     }
-  }
+    CarriedScaling scaled(factor);
+    int64_t total = 0;
+    std::vector<int64_t> weights;
+    for (const TreePart& part : parts) {
+      merge.go_to(part.root);
+      for (const ServiceStacks& service : part.selection->services) {
+        weights = service.weights;
+        for (int64_t& weight : weights) {
+          weight = scaled(weight);
+          total = saturating_add(total, weight);
+        }
+        merge.add(service, weights, to_baseline);
+      }
+    }
+    return total;
+  };
+  const int64_t total_before = add(before, baseline_factor, true);
+  const int64_t total_after = total_of(after);
+  const bool normalizes = scale == CompareScale::kNormalized && total_after != 0;
+  add(after, normalizes ? static_cast<double>(total_before) / static_cast<double>(total_after) : 1,
+      false);
   FlameTree tree = merge.finish();
-  tree.whole = scales ? total_before : total_after;
+  tree.whole = normalizes ? total_before : total_after;
   tree.baseline_whole = total_before;
   return tree;
 }

@@ -59,11 +59,13 @@ enum class CompareScale {
   kAbsolute,
   kNormalized,  // `after` is scaled so that both totals are equal
 };
-// Both in one tree: nodes of the same path are one; `weights` are those of `after`.
+// Both in one tree: nodes of the same path are one; `weights` are those of `after`. Those of
+// `before` are multiplied with the factor.
 FlameTree build_flame_tree(const Selection& before, const Selection& after, CompareScale scale,
-                           const TreeOptions& options);
+                           const TreeOptions& options, double baseline_factor = 1);
 FlameTree build_flame_tree(std::span<const TreePart> before, std::span<const TreePart> after,
-                           CompareScale scale, const TreeOptions& options);
+                           CompareScale scale, const TreeOptions& options,
+                           double baseline_factor = 1);
 
 // From the leaves: the root's children are the functions that ran, their children the callers.
 // Weights are at the ends of the paths as well as above them, as in profile/call_tree.h. With

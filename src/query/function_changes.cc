@@ -1,7 +1,7 @@
 #include "query/function_changes.h"
 
-#include "analysis/effective_samples.h"
 #include "analysis/significance.h"
+#include "profile/effective_samples.h"
 
 namespace vesta {
 namespace {
@@ -41,15 +41,20 @@ std::string_view change_word(RowChange change) {
 }
 
 ComparedSamples compared_samples(const Selection& before, const Selection& after) {
-  return {samples_of(before), samples_of(after)};
+  return {.before = samples_of(before), .after = samples_of(after)};
 }
 
 void test_changes(FunctionTable& table, const ComparedSamples& samples) {
   if (!samples.known() || table.whole == 0 || table.baseline_whole == 0) return;
+  const bool by_rate = samples.before_ns > 0 && samples.after_ns > 0;
   const auto test = [&](int64_t before, int64_t after) {
-    return share_change_p_value({samples_in(before, table.baseline_whole, samples.before),
-                                 static_cast<double>(samples.before),
-                                 samples_in(after, table.whole, samples.after),
+    const double in_before = samples_in(before, table.baseline_whole, samples.before);
+    const double in_after = samples_in(after, table.whole, samples.after);
+    if (by_rate) {
+      return rate_change_p_value({in_before, static_cast<double>(samples.before_ns), in_after,
+                                  static_cast<double>(samples.after_ns)});
+    }
+    return share_change_p_value({in_before, static_cast<double>(samples.before), in_after,
                                  static_cast<double>(samples.after)});
   };
   std::vector<double> p_values;

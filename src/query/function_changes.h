@@ -18,14 +18,17 @@ std::string_view change_word(RowChange change);
 struct ComparedSamples {
   uint64_t before = 0;
   uint64_t after = 0;
+  // Where rates are compared: the time that each side was watched for, over all instances.
+  int64_t before_ns = 0;
+  int64_t after_ns = 0;
   bool known() const { return before != 0 && after != 0; }
 };
 ComparedSamples compared_samples(const Selection& before, const Selection& after);
 
-// Sets p_value and q_value of every row: whether the function's share, of its own weight or of that
-// with all it calls, differs between the sides. The q-values are over the rows that there are, so
-// this comes before rows are chosen. Nothing unless the samples are known.
-// REQUIRES: the table has a baseline
+// Sets p_value and q_value of every row: whether the function's share, or its rate where times are
+// given, of its own weight or of that with all it calls, differs between the sides. The q-values
+// are over the rows that there are, so this comes before rows are chosen. Nothing unless the
+// samples are known. REQUIRES: the table has a baseline
 void test_changes(FunctionTable& table, const ComparedSamples& samples);
 
 // Keeps such rows alone: "new", "removed", "changed", "significant"; any other word keeps all.

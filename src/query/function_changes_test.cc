@@ -61,6 +61,24 @@ TEST(FunctionChanges, AreTestedOnSamplesWhateverTheScale) {
   EXPECT_EQ(absolute["main"].q_value, 1);
 }
 
+TEST(FunctionChanges, OfRatesAreTestedByTheTimeThatWasWatched) {
+  // 28 % more of everything: no share changes.
+  const Selection before = selection_of({{"main;work", 10'000}, {"main;rest", 10'000}}, 10);
+  const Selection after = selection_of({{"main;work", 12'800}, {"main;rest", 12'800}}, 10);
+  FunctionTable table =
+      function_table(build_flame_tree(before, after, CompareScale::kAbsolute, {}));
+  ComparedSamples samples = compared_samples(before, after);
+  test_changes(table, samples);
+  EXPECT_GT(by_name(table)["work"].q_value, 0.5);
+  samples.before_ns = samples.after_ns = 60'000'000'000;
+  test_changes(table, samples);
+  EXPECT_LT(by_name(table)["work"].q_value, 1e-4);
+  // The same in a time that is 28 % longer is no change of rate.
+  samples.after_ns = 76'800'000'000;
+  test_changes(table, samples);
+  EXPECT_GT(by_name(table)["work"].q_value, 0.5);
+}
+
 TEST(FunctionChanges, OfAFunctionsOwnWeightShowThoughItsSumStays) {
   const Selection before = selection_of({{"main;f", 4000}, {"main;f;g", 1000}}, 10);
   const Selection after = selection_of({{"main;f", 1000}, {"main;f;g", 4000}}, 10);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/parallel.h"
 #include "query/host_label.h"
@@ -68,14 +69,22 @@ class Totals {
     question_.step_ns = step_ns;
     return engine_.totals(tenant_, question_);
   }
-  // Each service's value of the whole range.
-  Result<std::map<std::string, int64_t, std::less<>>> of_whole(TimeRange range) {
-    std::map<std::string, int64_t, std::less<>> values;
+  // Each service's value of the whole range, and how much of it is covered.
+  struct Whole {
+    int64_t value = 0;
+    int64_t covered_ns = 0;
+  };
+  using WholeByService = std::map<std::string, Whole, std::less<>>;
+  Result<WholeByService> of_whole(TimeRange range) {
+    WholeByService values;
     if (range.empty()) return values;
     VESTA_ASSIGN(const auto series, by_step(range, as_step(length_of(range))));
     for (const TotalsSeries& one : series) {
-      int64_t& value = values[std::string(label_value(one.group, kServiceLabel))];
-      for (const TotalsPoint& point : one.points) value = saturating_add(value, point.value);
+      Whole& whole = values[std::string(label_value(one.group, kServiceLabel))];
+      for (const TotalsPoint& point : one.points) {
+        whole.value = saturating_add(whole.value, point.value);
+        whole.covered_ns = saturating_add(whole.covered_ns, point.covered_ns);
+      }
     }
     return values;
   }
@@ -94,7 +103,7 @@ Result<std::vector<ServiceRow>> rows_of(Engine& engine, std::string_view tenant,
   VESTA_ASSIGN(const auto before, totals.of_whole(frame.previous));
   const bool is_gauge = type.temporality() == Temporality::kInstant;
   // The average of a gauge is not that of its steps, which may hold few profiles or many.
-  std::map<std::string, int64_t, std::less<>> averages;
+  Totals::WholeByService averages;
   if (is_gauge) {
     VESTA_ASSIGN(averages, totals.of_whole(request.range));
   }
@@ -113,17 +122,41 @@ Result<std::vector<ServiceRow>> rows_of(Engine& engine, std::string_view tenant,
       const size_t step = offset / static_cast<uint64_t>(frame.step_ns);
       if (step < steps) row.values[step] = point.value;
       row.total = saturating_add(row.total, point.value);
+      row.covered_ns = saturating_add(row.covered_ns, point.covered_ns);
       row.profiles += point.profiles;
     }
     if (const auto average = averages.find(row.service); average != averages.end())
-      row.total = average->second;
-    if (const auto was = before.find(row.service); was != before.end())
-      row.previous_total = was->second;
+      row.total = average->second.value;
+    if (const auto was = before.find(row.service); was != before.end()) {
+      row.previous_total = was->second.value;
+      row.previous_covered_ns = was->second.covered_ns;
+    }
   }
   std::ranges::stable_sort(rows, [](const ServiceRow& a, const ServiceRow& b) {
     return saturating_abs(a.total) > saturating_abs(b.total);
   });
   return rows;
+}
+
+// Of the types that count samples, and of those that come with one that does.
+void count_samples(std::vector<TypeOverview>& types) {
+  // By service, name of the profile and what it samples by.
+  using Key = std::tuple<std::string, std::string, std::string>;
+  std::map<Key, uint64_t> counts;
+  const auto key_of = [](const TypeOverview& type, const ServiceRow& row) {
+    return Key{row.service, type.type.name, type.type.period_type};
+  };
+  for (const TypeOverview& type : types) {
+    if (type.type.sample_type != "samples" || type.type.sample_unit != "count") continue;
+    for (const ServiceRow& row : type.rows)
+      if (row.total >= 0) counts[key_of(type, row)] = static_cast<uint64_t>(row.total);
+  }
+  for (TypeOverview& type : types) {
+    for (ServiceRow& row : type.rows) {
+      if (const auto found = counts.find(key_of(type, row)); found != counts.end())
+        row.samples = found->second;
+    }
+  }
 }
 
 }  // namespace
@@ -159,6 +192,7 @@ Result<ServiceOverview> service_overview(Engine& engine, std::string_view tenant
         return {};
       });
   VESTA_TRY(done);
+  count_samples(found);
   for (size_t at = 0; at < found.size(); ++at) {
     out.cut_rows += cut[at];
     if (!found[at].rows.empty()) out.types.push_back(std::move(found[at]));

@@ -26,7 +26,12 @@ struct ServiceRow {
   // Cumulative types: the sum. Instant ones: averages over time, added up over series.
   int64_t total = 0;
   std::optional<int64_t> previous_total;  // none when nothing is stored
+  int64_t covered_ns = 0;                 // of the range: what some profile covers
+  int64_t previous_covered_ns = 0;        // of the one before
   std::vector<int64_t> values;            // one for each step; 0 where there is nothing
+  // Behind `total`; none: not known. A type that is a weight has them where the service's profiles
+  // also count their samples.
+  std::optional<uint64_t> samples;
   uint64_t profiles = 0;
   int64_t last_ns = 0;  // of the latest profile, which may be after the range
   uint64_t hosts = 0;

@@ -70,7 +70,7 @@ TEST(NativeApi, SendsFlameGraphsAsColumns) {
   EXPECT_EQ(cut.totals.size(), 2U);
   const auto diff = test::read_flame_columns(
       api.call("/api/v1/diff/flame?query=cpu{service_name=\"web\"}&baseline_query=cpu{service_name="
-               "\"api\"}&format=columns")
+               "\"api\"}&format=columns&scale=absolute")
           .body);
   EXPECT_EQ(diff.totals.at("main"), 7);
   EXPECT_EQ(diff.totals_before.at("main"), 100);
@@ -121,7 +121,8 @@ TEST(NativeApi, ShowsCallersAndCallees) {
 TEST(NativeApi, ComparesTwoSelections) {
   TestApi api;
   const std::string body = api.json(
-      "/api/v1/diff?query=cpu{service_name=\"web\"}&baseline_query=cpu{service_name=\"api\"}");
+      "/api/v1/diff?query=cpu{service_name=\"web\"}&baseline_query=cpu{service_name=\"api\"}"
+      "&scale=absolute");
   EXPECT_NE(body.find(R"("total_before":100,"total_after":7,"total_delta":-93)"), std::string::npos)
       << body;
   // One side may be empty.
@@ -469,7 +470,7 @@ TEST(NativeApi, TreesMayBeginWithTheValuesOfALabel) {
   EXPECT_EQ(below.totals.at("read;work;main"), 1);
   const auto diff = test::read_flame_columns(
       api.call("/api/v1/diff/flame?query=cpu{service_name=\"web\"}&baseline_query=cpu{}&root_by=pod"
-               "&format=columns")
+               "&format=columns&scale=absolute")
           .body);
   EXPECT_EQ(diff.totals.at("pod=web-1"), 3);
   EXPECT_EQ(diff.totals.at("pod=api-1"), 0);
@@ -510,7 +511,7 @@ TEST(NativeApi, SelectsRegionsOfHeatMaps) {
   // Each side of a comparison has its own.
   const auto diff = test::read_flame_columns(
       api.call("/api/v1/diff/flame?query=cpu{}&baseline_query=cpu{}&format=columns&value_min=4"
-               "&baseline_value_max=4")
+               "&baseline_value_max=4&scale=absolute")
           .body);
   EXPECT_EQ(diff.totals.at(""), 104);
   EXPECT_EQ(diff.totals_before.at(""), 3);

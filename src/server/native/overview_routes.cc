@@ -12,11 +12,14 @@ namespace {
 constexpr double kSecond = 1e9;
 
 void write_row(JsonWriter& json, const TypeOverview& type, const ServiceRow& row, TimeRange range) {
-  // A gauge is an average already.
-  const double seconds =
-      type.type.temporality() == Temporality::kInstant
-          ? 1
-          : (static_cast<double>(range.end_ns) - static_cast<double>(range.start_ns)) / kSecond;
+  const double whole = static_cast<double>(range.end_ns) - static_cast<double>(range.start_ns);
+  // By the time that has data; profiles that do not say how long they took stand for all of it. A
+  // gauge is an average already.
+  const auto rate = [&](int64_t total, int64_t covered_ns) {
+    if (type.type.temporality() == Temporality::kInstant) return static_cast<double>(total);
+    const double covered = covered_ns > 0 ? static_cast<double>(covered_ns) : whole;
+    return static_cast<double>(total) / covered * kSecond;
+  };
   json.begin_object().field("service_name", row.service);
   json.field("profile_type", type.type.id()).field("type", type.type.sample_type);
   json.field("name", type.word).field("unit", type.type.sample_unit);
@@ -26,11 +29,17 @@ void write_row(JsonWriter& json, const TypeOverview& type, const ServiceRow& row
   } else {
     json.key("previous_total").null();
   }
-  json.field("rate", static_cast<double>(row.total) / seconds);
+  json.field("rate", rate(row.total, row.covered_ns));
   if (row.previous_total) {
-    json.field("previous_rate", static_cast<double>(*row.previous_total) / seconds);
+    json.field("previous_rate", rate(*row.previous_total, row.previous_covered_ns));
   } else {
     json.key("previous_rate").null();
+  }
+  json.field("covered_ns", row.covered_ns).field("previous_covered_ns", row.previous_covered_ns);
+  if (row.samples) {
+    json.field("samples", *row.samples);
+  } else {
+    json.key("samples").null();
   }
   json.key("values").begin_array();
   for (const int64_t value : row.values) json.number(value);

@@ -40,6 +40,7 @@ Result<HttpResponse> source(const ApiCall& call) {
   }
   VESTA_ASSIGN(const Question question, read_question(call));
   VESTA_ASSIGN(const Selection selection, select(call, question));
+  VESTA_ASSIGN(const AnswerBasis basis, read_basis(call, question, selection));
   const auto weights = line_weights(build_flame_tree(selection, options), path, function);
   // What no profile of the caller speaks of is none of the caller's business.
   if (!weights) {
@@ -52,7 +53,7 @@ Result<HttpResponse> source(const ApiCall& call) {
   const ShownLines shown = shown_lines(lines.size(), *weights, !function.empty());
   JsonWriter json;
   json.begin_object();
-  write_answer_header(json, question, selection);
+  write_answer_header(json, question, selection, basis);
   json.field("file", path).field("function", function).field("reachable", text.ok());
   json.field("reason", text.ok() ? std::string() : text.error().message);
   json.field("first_line", uint64_t{shown.first + 1}).key("lines").begin_array();

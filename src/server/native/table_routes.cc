@@ -40,10 +40,11 @@ Result<HttpResponse> top(const ApiCall& call) {
   VESTA_ASSIGN(const RowChoice choice, read_choice(call, "flat|cum"));
   VESTA_ASSIGN(const Question question, read_question(call));
   VESTA_ASSIGN(const Selection selection, select(call, question));
+  VESTA_ASSIGN(const AnswerBasis basis, read_basis(call, question, selection));
   const FunctionTable table = top_functions(selection, options, choice);
   JsonWriter json;
   json.begin_object();
-  write_answer_header(json, question, selection);
+  write_answer_header(json, question, selection, basis);
   json.key("rows").begin_array();
   for (const FunctionRow& row : table.rows) {
     json.begin_object();
@@ -62,26 +63,27 @@ Result<HttpResponse> diff(const ApiCall& call) {
   VESTA_ASSIGN(const RowChoice choice, read_choice(call, "flat|cum|delta|flat_delta|cum_delta"));
   VESTA_ASSIGN(const std::string change,
                read_word(call, "change", "all|new|removed|changed|significant"));
-  VESTA_ASSIGN(const std::string scale, read_word(call, "scale", "absolute|normalized"));
   VESTA_ASSIGN(const Comparison both, read_comparison(call));
   VESTA_ASSIGN(const Selection after, select(call, both.question));
   VESTA_ASSIGN(const Selection before, select(call, both.baseline));
-  FunctionTable table = function_table(build_flame_tree(
-      before, after, scale == "normalized" ? CompareScale::kNormalized : CompareScale::kAbsolute,
-      options));
-  const ComparedSamples samples = compared_samples(before, after);
+  VESTA_ASSIGN(const ComparedAnswers compared, read_compared(call, both, before, after));
+  FunctionTable table = function_table(build_flame_tree(before, after, compared.scale(), options,
+                                                        compared.comparison.baseline_factor));
+  ComparedSamples samples = compared_samples(before, after);
+  if (compared.comparison.by == CompareBy::kRate) {
+    samples.before_ns = compared.before.duration_ns;
+    samples.after_ns = compared.after.duration_ns;
+  }
   test_changes(table, samples);
   keep_changes(table, change);
   choose_rows(table, choice);
   JsonWriter json;
   json.begin_object();
-  write_answer_header(json, both.question, after);
-  json.field("total_before", table.baseline_whole).field("total_after", table.whole);
-  json.field("total_delta", saturating_subtract(table.whole, table.baseline_whole));
+  write_comparison_header(json, both, compared, before, after, table.baseline_whole, table.whole);
   json.field("samples_before", samples.before).field("samples_after", samples.after);
   json.field("significance", samples.known() ? "known" : "unknown");
   json.key("baseline").begin_object();
-  write_answer_header(json, both.baseline, before);
+  write_answer_header(json, both.baseline, before, compared.before);
   json.end_object().key("rows").begin_array();
   for (const FunctionRow& row : table.rows) {
     json.begin_object();
@@ -103,10 +105,11 @@ Result<HttpResponse> diff(const ApiCall& call) {
 Result<HttpResponse> coverage(const ApiCall& call) {
   VESTA_ASSIGN(const Question question, read_question(call));
   VESTA_ASSIGN(const Selection selection, select(call, question));
+  VESTA_ASSIGN(const AnswerBasis basis, read_basis(call, question, selection));
   const Coverage found = coverage_of(selection);
   JsonWriter json;
   json.begin_object();
-  write_answer_header(json, question, selection);
+  write_answer_header(json, question, selection, basis);
   json.field("named", found.named).field("named_frames", found.named_frames);
   json.field("complete", found.complete).key("marks").begin_array();
   for (const Coverage::Mark& mark : found.marks)

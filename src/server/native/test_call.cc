@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kMinute = 60'000'000'000;
 
 void write(Engine& engine, ProfileBatch batch, std::string_view name, std::string_view service,
-           std::string_view pod, int64_t time_ns) {
+           std::string_view pod, int64_t time_ns, int64_t duration_ns = 10'000'000'000) {
   DictionaryBuilder b(batch.dictionary);
   const std::vector<Label> labels = {b.text_label("service_name", service),
                                      b.text_label("pod", pod)};
@@ -25,7 +25,7 @@ void write(Engine& engine, ProfileBatch batch, std::string_view name, std::strin
     profile.period_type = {b.string("space"), b.string("bytes"), Temporality::kCumulative};
   }
   profile.time_ns = time_ns;
-  profile.duration_ns = 10'000'000'000;
+  profile.duration_ns = duration_ns;
   WriteOptions options;
   options.now_ns = kNow;
   const auto receipt = engine.write("anonymous", batch, options);
@@ -109,6 +109,13 @@ void TestApi::write_cpu(std::string_view service, std::vector<vesta::test::Folde
   ProfileBatch batch = vesta::test::batch_from(samples);
   batch.profiles[0].period = period_ns;
   write(*engine, std::move(batch), "process_cpu", service, "", kNow - 30 * kMinute);
+}
+
+void TestApi::write_window(const CpuWindow& window) const {
+  ProfileBatch batch = vesta::test::batch_from({{"main;work", window.samples * window.period_ns}});
+  batch.profiles[0].period = window.period_ns;
+  write(*engine, std::move(batch), "process_cpu", window.service, window.pod, window.time_ns,
+        window.duration_ns);
 }
 
 void TestApi::start(NativeApiOptions options) {

@@ -16,6 +16,16 @@ namespace vesta::server::test {
 
 inline constexpr int64_t kNow = 1'763'208'000'000'000'000;
 
+// One CPU profile of "main;work".
+struct CpuWindow {
+  std::string service;
+  std::string pod;
+  int64_t time_ns = 0;
+  int64_t duration_ns = 0;
+  int64_t samples = 0;
+  int64_t period_ns = 10'000'000;
+};
+
 // Services web (two pods, one profile each, 3 and 4 ns) and api (100 ns) have CPU profiles half an
 // hour old; api has two heaps of 20 and 40 bytes.
 class TestApi {
@@ -26,6 +36,8 @@ class TestApi {
   // Another CPU profile half an hour old: weights are numbers of samples.
   void write_cpu(std::string_view service, std::vector<vesta::test::FoldedStack> samples,
                  int64_t period_ns) const;
+
+  void write_window(const CpuWindow& window) const;
 
   // "/api/v1/top?query=cpu{}", not encoded.
   HttpResponse call(std::string_view url, std::string_view method = "GET",

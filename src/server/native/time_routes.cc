@@ -15,9 +15,7 @@ namespace {
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr uint64_t kMostBuckets = 11'000;
 
-// A step that people can read off an axis, so that there are at most some hundreds of them. None is
-// shorter than clients take for a profile (10 or 15 seconds), nor does one hold now one, now two of
-// these: the course would go up and down though nothing changed.
+// A step that people can read off an axis, so that there are at most some hundreds of them.
 int64_t fitting_step(TimeRange range) {
   constexpr std::array<int64_t, 9> kSteps = {30, 60, 300, 600, 1800, 3600, 21'600, 86'400, 604'800};
   constexpr uint64_t kWanted = 300;
@@ -48,10 +46,12 @@ int64_t total_of(const TotalsSeries& series) {
   return total;
 }
 
-// How much of the bucket lies in the range: the last one may be cut short.
+// What a value is divided by: how much of the bucket has data. Profiles that do not say how long
+// they took stand for the whole bucket, of which the last one may be cut short.
 double seconds_of(const TotalsPoint& point, int64_t step_ns, TimeRange range) {
   const int64_t length = std::min(step_ns, saturating_subtract(range.end_ns, point.time_ns));
-  return static_cast<double>(std::max<int64_t>(length, 1)) / static_cast<double>(kSecond);
+  const int64_t divisor = point.covered_ns > 0 ? point.covered_ns : length;
+  return static_cast<double>(std::max<int64_t>(divisor, 1)) / static_cast<double>(kSecond);
 }
 
 void write_points(JsonWriter& json, const TotalsSeries& series, const TotalsRequest& request) {
@@ -68,6 +68,7 @@ void write_points(JsonWriter& json, const TotalsSeries& series, const TotalsRequ
     });
   }
   column("profiles", [](const TotalsPoint& p) { return p.profiles; });
+  column("covered_ns", [](const TotalsPoint& p) { return p.covered_ns; });
 }
 
 Result<HttpResponse> totals(const ApiCall& call) {

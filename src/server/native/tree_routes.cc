@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "formats/table/report.h"
 #include "query/callers.h"
@@ -44,22 +45,19 @@ Result<bool> wants_columns(const ApiCall& call) {
   return format == "columns";
 }
 
-// The flame graph of a tree that is made already. What columns count themselves is in the header
-// too, so that both forms read alike.
-Result<HttpResponse> flame_answer(const ApiCall& call, const Question& question,
-                                  const Selection& selection, FlameTree whole) {
+// The flame graph of a tree that is made already, behind the header that `write_header(tree)`
+// writes. What columns count themselves is in the header too, so that both forms read alike.
+Result<HttpResponse> flame_answer(
+    const ApiCall& call, const Selection& selection, FlameTree whole,
+    const std::function<void(JsonWriter&, const FlameTree&)>& write_header) {
   VESTA_ASSIGN(const size_t nodes, read_nodes(call));
   VESTA_ASSIGN(const bool columns, wants_columns(call));
   VESTA_ASSIGN(const FlameTree tree, asked_subtree(call, std::move(whole)));
   const PrunedTree pruned = prune(tree, nodes);
   JsonWriter json;
   json.begin_object();
-  write_answer_header(json, question, selection);
+  write_header(json, tree);
   json.field("group", call.parameter("group").empty() ? "function" : call.parameter("group"));
-  if (tree.has_baseline()) {
-    json.field("total_before", tree.baseline_whole).field("total_after", tree.whole);
-    json.field("total_delta", saturating_subtract(tree.whole, tree.baseline_whole));
-  }
   write_path(json, call);
   if (columns) {
     json.field("root", tree.text(0)).field("baseline", tree.has_baseline());
@@ -111,11 +109,13 @@ FlameTree build_tree(const ApiCall& call, const Rooted& rooted, const TreeOption
 }
 
 FlameTree build_tree(const ApiCall& call, const Rooted& before, const Rooted& after,
-                     CompareScale scale, const TreeOptions& options) {
+                     const ComparedAnswers& compared, const TreeOptions& options) {
   const std::string_view label = call.parameter("root_by");
-  if (label.empty()) return build_flame_tree(before.whole, after.whole, scale, options);
+  const double factor = compared.comparison.baseline_factor;
+  if (label.empty())
+    return build_flame_tree(before.whole, after.whole, compared.scale(), options, factor);
   const LabelRoots roots = label_roots(label, &before.side, after.side);
-  return build_flame_tree(roots.before, roots.after, scale, options);
+  return build_flame_tree(roots.before, roots.after, compared.scale(), options, factor);
 }
 
 FlameTree from_the_leaves(const ApiCall& call, const FlameTree& tree) {
@@ -129,20 +129,28 @@ Result<HttpResponse> flame(const ApiCall& call) {
   VESTA_ASSIGN(const Rooted selected, select_rooted(call, question));
   FlameTree tree = build_tree(call, selected, options);
   if (is_inverted) tree = from_the_leaves(call, tree);
-  return flame_answer(call, question, selected.whole, std::move(tree));
+  VESTA_ASSIGN(const AnswerBasis basis, read_basis(call, question, selected.whole));
+  return flame_answer(call, selected.whole, std::move(tree),
+                      [&](JsonWriter& json, const FlameTree&) {
+                        write_answer_header(json, question, selected.whole, basis);
+                      });
 }
 
 Result<HttpResponse> diff_flame(const ApiCall& call) {
   VESTA_ASSIGN(const TreeOptions options, read_tree_options(call));
-  VESTA_ASSIGN(const std::string scale, read_word(call, "scale", "absolute|normalized"));
   VESTA_ASSIGN(const Comparison both, read_comparison(call));
   VESTA_ASSIGN(const Rooted after, select_rooted(call, both.question));
   VESTA_ASSIGN(const Rooted before, select_rooted(call, both.baseline));
-  return flame_answer(
-      call, both.question, after.whole,
-      build_tree(call, before, after,
-                 scale == "normalized" ? CompareScale::kNormalized : CompareScale::kAbsolute,
-                 options));
+  VESTA_ASSIGN(const ComparedAnswers compared,
+               read_compared(call, both, before.whole, after.whole));
+  return flame_answer(call, after.whole, build_tree(call, before, after, compared, options),
+                      [&](JsonWriter& json, const FlameTree& tree) {
+                        write_comparison_header(json, both, compared, before.whole, after.whole,
+                                                tree.baseline_whole, tree.whole);
+                        json.key("baseline_answer").begin_object();
+                        write_answer_header(json, both.baseline, before.whole, compared.before);
+                        json.end_object();
+                      });
 }
 
 Result<HttpResponse> tree(const ApiCall& call) {
@@ -154,12 +162,13 @@ Result<HttpResponse> tree(const ApiCall& call) {
   VESTA_ASSIGN(const Rooted selected, select_rooted(call, question));
   const Selection& selection = selected.whole;
   if (format == "json") {
+    VESTA_ASSIGN(const AnswerBasis basis, read_basis(call, question, selection));
     FlameTree whole = build_tree(call, selected, options);
     if (direction == "bottom-up") whole = from_the_leaves(call, whole);
     VESTA_ASSIGN(const FlameTree part, asked_subtree(call, std::move(whole)));
     JsonWriter json;
     json.begin_object();
-    write_answer_header(json, question, selection);
+    write_answer_header(json, question, selection, basis);
     json.field("direction", direction);
     write_path(json, call);
     write_nodes(json, part, prune(part, nodes));
@@ -219,9 +228,10 @@ Result<HttpResponse> callers(const ApiCall& call) {
                  "names are matched as a whole; /api/v1/top lists them"};
   }
   const FunctionView view = view_function(whole, *name);
+  VESTA_ASSIGN(const AnswerBasis basis, read_basis(call, question, selection));
   JsonWriter json;
   json.begin_object();
-  write_answer_header(json, question, selection);
+  write_answer_header(json, question, selection, basis);
   json.key("function").begin_object();
   write_frame_name(json, *whole.names, *name);
   json.field("flat", view.flat).field("cum", view.cum).end_object();

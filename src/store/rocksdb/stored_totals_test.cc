@@ -54,7 +54,8 @@ TEST(StoredTotalsTest, TheSummarySaysHowTheProfilesAreSpread) {
   // Many gaps are left to the profiles.
   std::vector<TimedTotal> gaps;
   for (int64_t i = 0; i < 10; ++i) gaps.push_back({start + 10 * i, 5, 1});
-  ASSERT_TRUE(totals.parse(encode_hour_totals(hour, gaps), hour));
+  const std::string many = encode_hour_totals(hour, gaps);
+  ASSERT_TRUE(totals.parse(many, hour));
   EXPECT_FALSE(totals.summary().has_spread);
   EXPECT_EQ(totals.summary().sum, 10);
   EXPECT_EQ(entries_of(totals).size(), 10U);

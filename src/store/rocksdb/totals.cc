@@ -293,15 +293,18 @@ class TotalsReader {
     VESTA_TRY(seek(hours_, Level::kSeriesHourTotals, series, hour));
     HourTotals totals;
     if (!totals.parse(hours_.value(), hour)) return damaged(series, hour);
-    hours_.next();
     const bool is_whole = asked == bucket_range(hour, kHourNs);
-    if (is_whole && steps_.add(totals.summary())) return {};
+    if (is_whole && steps_.add(totals.summary())) {
+      hours_.next();
+      return {};
+    }
     if (!totals.has_durations())
       return add_profiles({Piece::Kind::kRaw, Level::kSeriesHour, hour, series, asked});
     const bool is_good = totals.for_each([&](const TimedTotal& total) {
       if (asked.contains(total.time_ns)) steps_.add(total);
     });
     if (!is_good) return damaged(series, hour);
+    hours_.next();
     return cost_.step();
   }
 

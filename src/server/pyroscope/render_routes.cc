@@ -119,7 +119,7 @@ class TimelineShape {
 };
 
 Result<std::vector<TotalsSeries>> totals(const QueryApi& api, const StacksQuery& query,
-                                         const TimelineShape& shape,
+                                         const TimelineShape& shape, bool average,
                                          std::vector<std::string> group_by, const Caller& caller) {
   TotalsRequest request;
   VESTA_ASSIGN(SplitSelector split, split_selector(api, caller, query.selector, shape.range()));
@@ -130,6 +130,7 @@ Result<std::vector<TotalsSeries>> totals(const QueryApi& api, const StacksQuery&
   request.samples.either = std::move(split.either);
   request.range = shape.range();
   request.step_ns = shape.step_ns();
+  request.by_start = average;  // of whole profiles
   request.group_by = std::move(group_by);
   request.budget = budget_of(api.options, caller);
   return api.engine.totals(caller.tenant, request);
@@ -155,7 +156,7 @@ Result<HttpResponse> render(const QueryApi& api, const HttpRequest& request, con
   answer.bars = to_flame_bars(build_flame_tree(selection, {}), max_nodes);
   const TimelineShape shape(query.range);
   answer.timeline = shape.empty();
-  VESTA_ASSIGN(const auto all, totals(api, query, shape, {}, caller));
+  VESTA_ASSIGN(const auto all, totals(api, query, shape, average, {}, caller));
   for (const TotalsSeries& series : all) {
     for (const TotalsPoint& point : series.points) shape.add(point, average, answer.timeline);
   }
@@ -163,7 +164,7 @@ Result<HttpResponse> render(const QueryApi& api, const HttpRequest& request, con
   if (!group_by.empty() && !group_by[0].empty()) {
     const std::string key(group_by[0]);
     std::map<std::string, Timeline> groups;
-    VESTA_ASSIGN(const auto grouped, totals(api, query, shape, {key}, caller));
+    VESTA_ASSIGN(const auto grouped, totals(api, query, shape, average, {key}, caller));
     if (grouped.size() * shape.size() > kMaxGroupedPoints) {
       return Error{ErrorCode::kLimit, fmt::format("{} has {} values", key, grouped.size()),
                    "group by a label with fewer values, or select some of them"};

@@ -71,6 +71,17 @@ TEST_F(SeriesMethodsTest, APointCoversTheStepThatEndsWithIt) {
   EXPECT_EQ(only(request_of(20)), "0:3 20:12 40:16 60:32");
 }
 
+TEST_F(SeriesMethodsTest, AProfileIsSpreadOverTheStepsThatItCovers) {
+  auto minute = profile_of("a", 0, {{"f", 6000}});
+  minute.time_ns += 1'000'000;  // where the step that ends at 20 begins
+  minute.duration_ns = 60 * vesta::test::kSecondNs;
+  server_.write({minute});
+  EXPECT_EQ(only(request_of(20)), "20:2000 40:2000 60:2000");
+  auto average = request_of(20);
+  average.set_aggregation(types::v1::TIME_SERIES_AGGREGATION_TYPE_AVERAGE);
+  EXPECT_EQ(only(average), "20:6000") << "of whole profiles";
+}
+
 TEST_F(SeriesMethodsTest, AMillisecondBelongsToOnePoint) {
   auto late = profile_of("a", 20, {{"f", 1}});
   late.time_ns += 999'999;  // still in the millisecond of the point

@@ -113,12 +113,14 @@ class TestServer {
 };
 
 // The profiles of a service that start at the given second: all samples in one.
+// Of a moment: it covers no time.
 inline ProfileSpec profile_of(std::string service, int64_t second, std::vector<SampleSpec> samples,
                               std::string_view type = kCpuType) {
   ProfileSpec spec;
   spec.type = type;
   spec.labels = {{"service_name", std::move(service)}};
   spec.time_ns = kStartNs + second * kSecondNs;
+  spec.duration_ns = 0;
   spec.samples = std::move(samples);
   return spec;
 }

@@ -126,6 +126,7 @@ Result<std::vector<LabelledSeries>> total_series(const QueryApi& api, const Seri
   request.range = steps.range();
   request.step_ns = steps.step_ns();
   request.group_by = query.group_by;
+  request.by_start = query.average;  // an average is of whole profiles
   request.budget = budget_of(api.options, caller);
   VESTA_ASSIGN(const auto totals, api.engine.totals(caller.tenant, request));
   std::vector<LabelledSeries> out;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/units.h"
 #include "profile/carried_rounding.h"
 #include "profile/merger.h"
 
@@ -23,6 +24,24 @@ MergedProfile side(const std::shared_ptr<const ProfileBatch>& both, TypeInfo typ
 void scale_samples(MergedProfile& profile, double factor) {
   CarriedScaling scaled(factor);
   for (WeightedStack& sample : profile.samples) sample.value = scaled(sample.value);
+}
+
+// Whether the sides are of like duration, within a fifth; unknown ones are.
+bool is_like(int64_t before_ns, int64_t after_ns) {
+  if (before_ns <= 0 || after_ns <= 0) return true;
+  const auto [shorter, longer] = std::minmax(before_ns, after_ns);
+  return longer - shorter <= longer / 5;
+}
+
+void warn_of_durations(int64_t before_ns, int64_t after_ns, DiffScale scale, FrameProfile& out) {
+  if (is_like(before_ns, after_ns)) return;
+  const std::string_view how = scale == DiffScale::kRate         ? "compared per second"
+                               : scale == DiffScale::kNormalized ? "compared by share"
+                                                                 : "totals are compared";
+  out.warnings.push_back(
+      {"coverage_differs",
+       fmt::format("before: {}, after: {}; {}", format_value(before_ns, "nanoseconds"),
+                   format_value(after_ns, "nanoseconds"), how)});
 }
 
 }  // namespace
@@ -45,15 +64,35 @@ Result<FrameProfile> compare_profiles(const ProfileBatch& before, const ProfileB
   merger.add(before, 0, kBefore);
   merger.add(after, 0, kAfter);
   const auto both = std::make_shared<const ProfileBatch>(merger.take().batch);
-  const MergedProfile old_side = side(both, before_type, kBefore);
+  MergedProfile old_side = side(both, before_type, kBefore);
   MergedProfile new_side = side(both, after_type, kAfter);
+  const uint64_t samples_before = samples_behind(old_side);
+  const uint64_t samples_after = samples_behind(new_side);
   if (scale == DiffScale::kNormalized) {
     const int64_t old_total = total_of(old_side);
     const int64_t new_total = total_of(new_side);
     if (new_total != 0)
       scale_samples(new_side, static_cast<double>(old_total) / static_cast<double>(new_total));
   }
-  return resolve_frames(old_side, new_side, options);
+  const int64_t before_ns = old_side.duration_ns;
+  const int64_t after_ns = new_side.duration_ns;
+  const bool is_gauge = old_side.temporality == Temporality::kInstant;
+  const bool knows_rates = before_ns > 0 && after_ns > 0;
+  if (scale == DiffScale::kRate && !is_gauge && knows_rates)
+    scale_samples(old_side, static_cast<double>(after_ns) / static_cast<double>(before_ns));
+  VESTA_ASSIGN(FrameProfile out, resolve_frames(old_side, new_side, options));
+  // As they were taken, not as they are scaled.
+  out.baseline_samples = samples_before;
+  out.samples = samples_after;
+  out.warn_of_few_samples(samples_before, "before: ");
+  out.warn_of_few_samples(samples_after, "after: ");
+  if (is_gauge) return out;
+  if (scale == DiffScale::kRate && !knows_rates) {
+    out.warnings.push_back(
+        {"duration_unknown", "not both profiles say how long they took; totals are compared"});
+  }
+  warn_of_durations(before_ns, after_ns, scale, out);
+  return out;
 }
 
 std::vector<DiffRow> diff_table(const FrameProfile& profile, TopOrder order) {
@@ -62,12 +101,19 @@ std::vector<DiffRow> diff_table(const FrameProfile& profile, TopOrder order) {
     rows.push_back({top, saturating_subtract(top.flat, top.baseline_flat),
                     saturating_subtract(top.cum, top.baseline_cum)});
   }
-  // The top table is sorted by weight and name already; a stable sort keeps that for ties.
-  std::stable_sort(rows.begin(), rows.end(), [order](const DiffRow& a, const DiffRow& b) {
-    const auto change = [order](const DiffRow& r) {
-      return saturating_abs(order == TopOrder::kByFlat ? r.flat_delta : r.cum_delta);
+  std::vector<std::string> names(profile.frames.size());
+  for (const DiffRow& row : rows)
+    names[row.top.frame.index()] = display_name(profile, row.top.frame);
+  std::ranges::stable_sort(rows, [&](const DiffRow& a, const DiffRow& b) {
+    const auto changes = [order](const DiffRow& r) {
+      return order == TopOrder::kByFlat ? std::pair(r.flat_delta, saturating_abs(r.cum_delta))
+                                        : std::pair(r.cum_delta, saturating_abs(r.flat_delta));
     };
-    return change(a) > change(b);
+    const auto left = changes(a);
+    const auto right = changes(b);
+    if (left.first != right.first) return left.first > right.first;
+    const int by_name = names[a.top.frame.index()].compare(names[b.top.frame.index()]);
+    return by_name != 0 ? by_name < 0 : left.second > right.second;
   });
   return rows;
 }

@@ -9,6 +9,7 @@
 
 #include "base/id_index.h"
 #include "base/table_hash.h"
+#include "profile/effective_samples.h"
 #include "profile/frame_filter.h"
 #include "profile/frame_name.h"
 #include "profile/source_path.h"
@@ -224,6 +225,7 @@ FrameProfile header_of(const MergedProfile& profile) {
   out.main_binary = profile.main_binary;
   out.losses = profile.losses;
   out.total = total_of(profile);
+  out.samples = samples_behind(profile);
   return out;
 }
 
@@ -240,8 +242,20 @@ void make_relative(FrameProfile& profile) {
 
 }  // namespace
 
+uint64_t samples_behind(const MergedProfile& profile) {
+  if (profile.period_type.empty()) return 0;
+  return effective_samples({profile.type, profile.unit, profile.period_type, profile.period_unit,
+                            profile.period, total_of(profile)});
+}
+
+void FrameProfile::warn_of_few_samples(uint64_t count, std::string_view whose) {
+  if (count != 0 && count < kFewSamples)
+    warnings.push_back({"few_samples", std::string(whose) + few_samples_text(count)});
+}
+
 Result<FrameProfile> resolve_frames(const MergedProfile& profile, const FrameOptions& options) {
   FrameProfile out = header_of(profile);
+  out.warn_of_few_samples(out.samples, "");
   VESTA_ASSIGN(FrameFilter filter, FrameFilter::compile(*profile.dictionary, options.filters,
                                                         profile.drop_frames, profile.keep_frames));
   Resolver(out, std::move(filter), options).add(profile, false);
@@ -255,6 +269,8 @@ Result<FrameProfile> resolve_frames(const MergedProfile& before, const MergedPro
   FrameProfile out = header_of(after);
   out.has_baseline = true;
   out.baseline_total = total_of(before);
+  out.baseline_samples = samples_behind(before);
+  out.baseline_duration_ns = before.duration_ns;
   VESTA_ASSIGN(FrameFilter filter, FrameFilter::compile(*after.dictionary, options.filters,
                                                         after.drop_frames, after.keep_frames));
   Resolver resolver(out, std::move(filter), options);

@@ -74,6 +74,12 @@ struct FrameOptions {
   bool relative = false;  // shares are of what the filters left
 };
 
+// What a reader has to be careful about.
+struct ReportWarning {
+  std::string code;  // "few_samples", "coverage_differs", "duration_unknown"
+  std::string text;
+};
+
 struct FrameProfile {
   std::shared_ptr<const Dictionary> dictionary;
   std::string type;
@@ -95,10 +101,20 @@ struct FrameProfile {
   int64_t total = 0;
   bool has_baseline = false;
   int64_t baseline_total = 0;
+  // Samples behind the totals (effective_samples.h); 0 = not known.
+  uint64_t samples = 0;
+  uint64_t baseline_samples = 0;
+  int64_t baseline_duration_ns = 0;
+  std::vector<ReportWarning> warnings;
+  // Nothing unless the count is known and small.
+  void warn_of_few_samples(uint64_t count, std::string_view whose);
 
   std::string_view string(StringId id) const { return dictionary->strings[id]; }
   const Frame& frame(FrameId id) const { return frames[id.index()]; }
 };
+
+// 0 = not known. Weights of a profile that does not say what it sampled by may be anything.
+uint64_t samples_behind(const MergedProfile& profile);
 
 // kUsage with the option's name and the position when an expression is not valid.
 Result<FrameProfile> resolve_frames(const MergedProfile& profile, const FrameOptions& options);

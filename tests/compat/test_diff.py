@@ -64,9 +64,19 @@ class Diff(unittest.TestCase):
             self.assertLess(abs(other["cum_delta"]), medium["cum_delta"] / 2, other["name"])
 
     def test_other_way_round_is_negative(self):
-        rows = self.rows(self.slow, self.base)
-        self.assertEqual(rows[0]["name"], "main.mix")
-        self.assertLess(rows[0]["flat_delta"], 0)
+        """What got faster comes last, also where not all rows are shown."""
+        for arguments in ([], ["--nodes", "5"]):
+            rows = self.rows(self.slow, self.base, *arguments)
+            self.assertEqual(rows[-1]["name"], "main.mix")
+            self.assertLess(rows[-1]["flat_delta"], 0)
+            deltas = [row["flat_delta"] for row in rows]
+            self.assertEqual(deltas, sorted(deltas, reverse=True))
+
+    def test_ties_are_in_the_order_of_names(self):
+        rows = self.rows(self.base, self.slow, "--nodes", "0")
+        for row, after in zip(rows, rows[1:]):
+            if row["flat_delta"] == after["flat_delta"]:
+                self.assertLessEqual(row["name"], after["name"])
 
     def test_sides_are_the_two_profiles(self):
         harness.need_pprof()

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/server_client.h"
 #include "cli/source.h"
 #include "formats/registry.h"
 
@@ -26,6 +27,21 @@ Result<int> draw(const FrameProfile& frames, const std::string& path, const Argu
   return kOk;
 }
 
+// Files are compared as pprof compares them. What a server has of two ranges or versions is seldom
+// of one length.
+Result<DiffScale> scale_of(const Arguments& arguments, const std::string& mode) {
+  const bool of_server =
+      is_selector(arguments.positional[0]) && is_selector(arguments.positional[1]);
+  if (mode == "normalized") {
+    if (!arguments.has("scale") || arguments.get("scale") == "share") return DiffScale::kNormalized;
+    return Error{ErrorCode::kUsage, "--mode normalized is --scale share",
+                 "give one of them, or --mode relative for the order of rows"};
+  }
+  const std::string scale = arguments.get("scale", of_server ? "rate" : "totals");
+  if (scale == "rate") return DiffScale::kRate;
+  return scale == "share" ? DiffScale::kNormalized : DiffScale::kAbsolute;
+}
+
 Result<int> run(const Arguments& given, Console& console) {
   Arguments arguments = given;
   const std::string output = arguments.get("output", "text");
@@ -34,7 +50,7 @@ Result<int> run(const Arguments& given, Console& console) {
   VESTA_ASSIGN(const ProfileBatch before, load_source(arguments.positional[0], arguments, "base-"));
   VESTA_ASSIGN(const ProfileBatch after, load_source(arguments.positional[1], arguments));
   const std::string mode = arguments.get("mode", "absolute");
-  const DiffScale scale = mode == "normalized" ? DiffScale::kNormalized : DiffScale::kAbsolute;
+  VESTA_ASSIGN(const DiffScale scale, scale_of(arguments, mode));
   VESTA_ASSIGN(const FrameProfile frames, compare_profiles(before, after, arguments.get("type"),
                                                            scale, frame_options_of(arguments)));
   VESTA_TRY(check_unit(arguments, frames.unit));
@@ -42,8 +58,8 @@ Result<int> run(const Arguments& given, Console& console) {
     return Error{ErrorCode::kNoData, "neither profile has samples that pass the filters", ""};
   if (to_file) return draw(frames, output, arguments, console);
   const DiffOrder order = mode == "relative" ? DiffOrder::kRelative : DiffOrder::kAbsolute;
-  VESTA_TRY(
-      console.print(diff_report(frames, diff_table(frames, order_of(arguments)), order, options)));
+  const TopOrder by = order_of(arguments);
+  VESTA_TRY(console.print(diff_report(frames, diff_table(frames, by), order, options, by)));
   return kOk;
 }
 
@@ -55,9 +71,12 @@ Command diff_command() {
   c.summary = "What changed between two profiles: the functions that got slower first";
   c.arguments = "BEFORE AFTER";
   c.description =
-      "Modes: absolute compares values as they are; relative sorts by the change against each "
-      "function's own baseline; normalized "
-      "first scales AFTER to the total of BEFORE, for runs of different length or load.";
+      "Rows are sorted by change: what got slower first, what got faster last; with --nodes, the "
+      "largest changes of either kind stay. --scale rate compares per second of profile time, and "
+      "so per instance: the default for selectors of a server. --scale totals compares values as "
+      "they are, as pprof does: the default for files. --scale share first scales AFTER to the "
+      "total of BEFORE. --mode relative sorts by the change against each function's own baseline; "
+      "normalized is --scale share.";
   c.examples = {
       "vesta diff before.pb.gz after.pb.gz",
       "vesta diff --mode normalized monday.pb.gz tuesday.pb.gz",
@@ -72,6 +91,11 @@ Command diff_command() {
         "MODE",
         "how to compare (default absolute)",
         {"absolute", "relative", "normalized"}},
+       {"scale",
+        0,
+        "SCALE",
+        "what to compare (default rate for selectors, totals for files)",
+        {"rate", "totals", "share"}},
        {"base-from", 0, "TIME", "selectors: start of the range of BEFORE (default --from)"},
        {"base-to", 0, "TIME", "selectors: end of the range of BEFORE (default --to)"},
        {"cum", 'c', "", "sort by change of cumulative weight"},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/units.h"
 #include "formats/table/report.h"
@@ -27,25 +28,35 @@ std::string change_text(const DiffRow& row) {
 
 using Shown = ShownRows<DiffRow>;
 
-Shown shown_rows(const FrameProfile& p, std::vector<DiffRow> rows, DiffOrder order,
+Shown shown_rows(const FrameProfile& p, std::vector<DiffRow> rows, DiffOrder order, TopOrder by,
                  const ReportOptions& options) {
   const double whole = static_cast<double>(std::max(p.total, p.baseline_total));
-  if (order == DiffOrder::kRelative) {
-    std::stable_sort(rows.begin(), rows.end(), [](const DiffRow& a, const DiffRow& b) {
-      return std::fabs(relative_change(a.top.baseline_flat, a.flat_delta)) >
-             std::fabs(relative_change(b.top.baseline_flat, b.flat_delta));
-    });
-  }
+  const auto change = [&](const DiffRow& row) {
+    if (order == DiffOrder::kRelative)
+      return relative_change(row.top.baseline_flat, row.flat_delta);
+    return static_cast<double>(by == TopOrder::kByFlat ? row.flat_delta : row.cum_delta);
+  };
+  if (order == DiffOrder::kRelative) std::ranges::stable_sort(rows, std::ranges::greater(), change);
+  // Where not all fit, the largest changes stay, of either sign; all are shown in their order.
+  std::vector<size_t> by_size(rows.size());
+  std::iota(by_size.begin(), by_size.end(), size_t{0});
+  std::ranges::stable_sort(by_size, std::ranges::greater(),
+                           [&](size_t at) { return std::fabs(change(rows[at])); });
+  std::vector<size_t> chosen;
   Shown out;
-  for (const DiffRow& row : rows) {
+  for (const size_t at : by_size) {
+    const DiffRow& row = rows[at];
     const double weight = static_cast<double>(
         std::max(saturating_abs(row.top.cum), saturating_abs(row.top.baseline_cum)));
-    if (out.has_room(options) && weight >= options.min_share * whole) {
-      out.rows.push_back(row);
+    const bool has_room = options.max_rows == 0 || chosen.size() < options.max_rows;
+    if (has_room && weight >= options.min_share * whole) {
+      chosen.push_back(at);
     } else {
       out.cut(row.flat_delta);
     }
   }
+  std::ranges::sort(chosen);
+  for (const size_t at : chosen) out.rows.push_back(rows[at]);
   return out;
 }
 
@@ -68,6 +79,7 @@ std::string text(const FrameProfile& p, const Shown& shown, const ReportOptions&
                   p.baseline_total == 0
                       ? "new"
                       : fmt::format("{:+.2f}%", 100 * relative_change(p.baseline_total, delta)));
+  out += basis_text(p, style);
   out += losses_text(p.losses, style);
   out += style.bold(fmt::format("{:>10} {:>10} {:>10} {:>9} {:>10}  {}", "Before", "After", "Delta",
                                 "Change", "Cum delta", "Name")) +
@@ -98,6 +110,10 @@ std::string json(const FrameProfile& p, const Shown& shown) {
       .field("total_before", p.baseline_total)
       .field("total_after", p.total);
   out.field("total_delta", saturating_add(p.total, -p.baseline_total));
+  write_samples(out, "samples_before", p.baseline_samples);
+  write_samples(out, "samples_after", p.samples);
+  out.field("duration_before_ns", p.baseline_duration_ns).field("duration_after_ns", p.duration_ns);
+  write_warnings(out, p.warnings);
   out.key("rows").begin_array();
   for (const DiffRow& row : shown.rows) {
     out.begin_object();
@@ -126,8 +142,8 @@ std::string csv(const FrameProfile& p, const Shown& shown) {
 }  // namespace
 
 std::string diff_report(const FrameProfile& profile, const std::vector<DiffRow>& rows,
-                        DiffOrder order, const ReportOptions& options) {
-  const Shown shown = shown_rows(profile, rows, order, options);
+                        DiffOrder order, const ReportOptions& options, TopOrder by) {
+  const Shown shown = shown_rows(profile, rows, order, by, options);
   switch (options.format) {
     case ReportFormat::kText:
       return text(profile, shown, options);

@@ -45,7 +45,8 @@ std::string text(const FrameProfile& p, const CallGraph& graph, const Shown& sho
   const std::string rule = std::string(65, '-') + "+" + std::string(13, '-') + "\n";
   const ValueFormat format(p.unit, options, smallest_weight(shown.rows), p.total);
   const double total = static_cast<double>(p.total);
-  std::string out = header_text(p) + losses_text(p.losses, options.style) + rule;
+  std::string out =
+      header_text(p) + basis_text(p, options.style) + losses_text(p.losses, options.style) + rule;
   out += options.style.bold(fmt::format("{:>10} {:>7} {:>7} {:>10} {:>7} {:>10} {:>7} | {}", "Flat",
                                         "Flat%", "Sum%", "Cum", "Cum%", "Calls", "Calls%",
                                         "Callers above, callees below")) +
@@ -85,6 +86,7 @@ std::string json(const FrameProfile& p, const CallGraph& graph, const Shown& sho
   JsonWriter out(1);
   out.begin_object();
   write_json_header(out, p.type, p.unit, p.total, p.duration_ns, p.time_ns);
+  write_json_basis(out, p);
   out.key("rows").begin_array();
   for (const TopRow& row : shown.rows) {
     out.begin_object();

@@ -56,7 +56,9 @@ std::string labels_report(const MergedProfile& profile, const std::vector<LabelK
 std::string types_report(const std::vector<TypeInfo>& types, const ReportOptions& options);
 
 enum class DiffOrder { kAbsolute, kRelative };
+// `by` is what the rows are sorted by: where not all fit, those that changed most in it stay.
 std::string diff_report(const FrameProfile& profile, const std::vector<DiffRow>& rows,
-                        DiffOrder order, const ReportOptions& options);
+                        DiffOrder order, const ReportOptions& options,
+                        TopOrder by = TopOrder::kByFlat);
 
 }  // namespace vesta

@@ -59,6 +59,39 @@ std::string header_text(const MergedProfile& p) {
   return header_lines(p.main_binary, p.type, p.time_ns, p.duration_ns, total_of(p), p.unit);
 }
 
+std::string basis_text(const FrameProfile& p, const TextStyle& style) {
+  std::string out;
+  if (p.samples != 0 && !p.has_baseline)
+    out += fmt::format("Samples: {}\n", format_count(p.samples));
+  if (p.has_baseline && p.samples != 0 && p.baseline_samples != 0) {
+    out += fmt::format("Samples: {} before, {} after\n", format_count(p.baseline_samples),
+                       format_count(p.samples));
+  }
+  for (const ReportWarning& warning : p.warnings)
+    out += style.bold("Warning: " + warning.text) + "\n";
+  return out;
+}
+
+void write_json_basis(JsonWriter& json, const FrameProfile& profile) {
+  write_samples(json, "samples", profile.samples);
+  write_warnings(json, profile.warnings);
+}
+
+void write_warnings(JsonWriter& json, const std::vector<ReportWarning>& warnings) {
+  json.key("warnings").begin_array();
+  for (const ReportWarning& warning : warnings)
+    json.begin_object().field("code", warning.code).field("text", warning.text).end_object();
+  json.end_array();
+}
+
+void write_samples(JsonWriter& json, std::string_view name, uint64_t samples) {
+  if (samples != 0) {
+    json.field(name, samples);
+  } else {
+    json.key(name).null();
+  }
+}
+
 std::string losses_text(const std::vector<LossCount>& losses, const TextStyle& style) {
   if (losses.empty()) return {};
   std::string out = "Missing or damaged:";

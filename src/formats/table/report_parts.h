@@ -29,6 +29,14 @@ class ValueFormat {
 std::string header_text(const FrameProfile& profile);
 std::string header_text(const MergedProfile& profile);
 
+// "Samples: 1,234", where that is known, and a line for each warning.
+std::string basis_text(const FrameProfile& profile, const TextStyle& style);
+// "samples": 1234 or null, "warnings": [{"code": …, "text": …}]
+void write_json_basis(JsonWriter& json, const FrameProfile& profile);
+void write_warnings(JsonWriter& json, const std::vector<ReportWarning>& warnings);
+// The number, or null for 0: not known.
+void write_samples(JsonWriter& json, std::string_view name, uint64_t samples);
+
 // "lost: 12 ring full, 3 stack truncated", or nothing.
 std::string losses_text(const std::vector<LossCount>& losses, const TextStyle& style);
 

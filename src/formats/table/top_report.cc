@@ -33,7 +33,7 @@ std::string text(const FrameProfile& p, const Shown& shown, const ReportOptions&
   std::string out = header_text(p);
   out += fmt::format("Showing nodes accounting for {}, {} of {} total\n", format(accounted),
                      format_percent(static_cast<double>(accounted), total), format(p.total));
-  out += losses_text(p.losses, style);
+  out += basis_text(p, style) + losses_text(p.losses, style);
   out += style.bold(fmt::format("{:>10} {:>7} {:>7} {:>10} {:>7}  {}", "Flat", "Flat%", "Sum%",
                                 "Cum", "Cum%", "Name")) +
          "\n";
@@ -55,6 +55,7 @@ std::string json(const FrameProfile& p, const Shown& shown) {
   JsonWriter out(1);
   out.begin_object();
   write_json_header(out, p.type, p.unit, p.total, p.duration_ns, p.time_ns);
+  write_json_basis(out, p);
   out.key("rows").begin_array();
   for (const TopRow& row : shown.rows) {
     out.begin_object();

@@ -41,7 +41,8 @@ std::string text(const FrameProfile& p, const Shown& shown, const ReportOptions&
     smallest.see(p.weights[i].value);
   }
   const ValueFormat format(p.unit, options, smallest.value, p.total);
-  std::string out = header_text(p) + losses_text(p.losses, options.style);
+  std::string out =
+      header_text(p) + basis_text(p, options.style) + losses_text(p.losses, options.style);
   for (const size_t i : shown.rows) {
     const StackWeight& weight = p.weights[i];
     out += rule;
@@ -64,6 +65,7 @@ std::string json(const FrameProfile& p, const Shown& shown) {
   JsonWriter out(1);
   out.begin_object();
   write_json_header(out, p.type, p.unit, p.total, p.duration_ns, p.time_ns);
+  write_json_basis(out, p);
   out.key("traces").begin_array();
   for (const size_t i : shown.rows) {
     const StackWeight& weight = p.weights[i];

@@ -49,7 +49,8 @@ class TreeText {
         shown_(choose_nodes(profile, tree, options)) {}
 
   std::string text() {
-    out_ = header_text(p_) + losses_text(p_.losses, options_.style);
+    out_ =
+        header_text(p_) + basis_text(p_, options_.style) + losses_text(p_.losses, options_.style);
     out_ += options_.style.bold(
                 fmt::format("{:>10} {:>7} {:>10}  {}", "Total", "Total%", "Self", "Call tree")) +
             "\n";
@@ -144,6 +145,7 @@ std::string json(const FrameProfile& p, const CallTree& tree, const std::vector<
   JsonWriter out(0);
   out.begin_object();
   write_json_header(out, p.type, p.unit, p.total, p.duration_ns, p.time_ns);
+  write_json_basis(out, p);
   size_t cut_nodes = 0;
   int64_t cut_self = 0;
   // A flat list with parents: deep trees would overflow the nesting limits of JSON readers.

@@ -18,6 +18,7 @@
 
 #include "base/test_requirements.h"
 #include "symbols/go/go_symbols.h"
+#include "unwind/code_frames.h"
 #include "unwind/unwind_table.h"
 
 namespace vesta {
@@ -305,6 +306,38 @@ TEST_P(CfiJudgeTest, AgreesOnEveryRow) {
   }
   EXPECT_TRUE(judgement.mismatches.empty()) << judgement.mismatches.size() << " rows differ";
   EXPECT_LE(judgement.inexpressible, subject.max_inexpressible);
+}
+
+// What is read from instructions is what call frame information says about the same code, where
+// that is not looked at. Code behind a call that does not return may be taken for a part of another
+// function; nothing returns to it.
+TEST(DecodedJudgeTest, InstructionsSayWhatCallFrameInformationSays) {
+  for (const char* path : {"/lib/x86_64-linux-gnu/libc.so.6", "/lib/x86_64-linux-gnu/libz.so.1",
+                           "/usr/lib/x86_64-linux-gnu/libcrypto.so.3"}) {
+    VESTA_REQUIRE_OR_SKIP(std::filesystem::exists(path), std::string(path) + " is missing");
+    const auto file = ElfFile::open(path);
+    ASSERT_TRUE(file.ok());
+    const auto table = build_unwind_table(**file);
+    ASSERT_TRUE(table.ok());
+    const std::vector<CodeRange> all = undescribed_code(**file, {});
+    const DecodedCode code = decode_frames(**file, all);
+    uint64_t same = 0;
+    uint64_t different = 0;
+    for (size_t i = 0; i + 1 < code.rows.size(); ++i) {
+      const vesta_unwind_rule& rule = code.rows[i].rule;
+      for (uint64_t at = code.rows[i].address; at < code.rows[i + 1].address; ++at) {
+        const vesta_unwind_rule wanted = rule_at(*table, at);
+        if (wanted.trust != VESTA_TRUST_TABLE || rule.cfa_kind != VESTA_CFA_SP ||
+            wanted.cfa_kind != VESTA_CFA_SP) {
+          continue;
+        }
+        ++(rule.cfa_offset == wanted.cfa_offset ? same : different);
+      }
+    }
+    fmt::print("{}: {} bytes of code alike, {} not\n", path, same, different);
+    EXPECT_GT(same, 50'000U);
+    EXPECT_LT(different * 200, same);
+  }
 }
 
 // Go's linker writes .debug_frame from the same depths of the stack that its function table has, so

@@ -1,10 +1,10 @@
 // The flame graph's binary columns (docs/formats/flame-columns.md) read into typed arrays. Nothing here trusts the bytes:
 // counts are held against what is left to read before anything is allocated, every number is held against its table.
-import type { AnswerHeader, CoverageSummary } from './types';
+import type { AnswerHeader, CoverageSummary, Scaled, Warning } from './types';
 
 export const columnsType = 'application/vnd.vesta.flame-columns';
 
-export interface FlameHeader extends AnswerHeader {
+export interface FlameHeader extends AnswerHeader, Scaled {
   group: string;
   path: string[];
   root: string;
@@ -105,6 +105,9 @@ class Reader {
   }
 }
 
+const text = (value: unknown) => (typeof value === 'string' ? value : '');
+const readWarning = (given: Partial<Warning> | null) => ({ code: text(given?.code), text: text(given?.text) });
+
 function readHeader(reader: Reader): FlameHeader {
   let header: unknown;
   try {
@@ -114,7 +117,6 @@ function readHeader(reader: Reader): FlameHeader {
   }
   if (typeof header !== 'object' || header === null || Array.isArray(header)) return reader.fail('is no object');
   const given = header as Partial<FlameHeader>;
-  const text = (value: unknown) => (typeof value === 'string' ? value : '');
   const number = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) ? value : 0);
   return {
     ...(given as FlameHeader),
@@ -125,6 +127,8 @@ function readHeader(reader: Reader): FlameHeader {
     path: Array.isArray(given.path) ? given.path.map(text) : [],
     root: text(given.root),
     baseline: given.baseline === true,
+    duration_ns: number(given.duration_ns),
+    warnings: Array.isArray(given.warnings) ? given.warnings.map(readWarning) : [],
     cut: { nodes: number(given.cut?.nodes), self: number(given.cut?.self) },
   };
 }

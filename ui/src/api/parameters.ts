@@ -63,6 +63,6 @@ export function comparisonParameters(state: State): URLSearchParams {
     sourceParameters(state.baseline, 'baseline_', parameters);
     regionParameters(state.baseline, 'baseline_', parameters);
   }
-  if (state.scale !== 'absolute') parameters.set('scale', state.scale);
+  parameters.set('scale', state.scale);
   return parameters;
 }

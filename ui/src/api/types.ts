@@ -1,10 +1,20 @@
 // Answers of the server, as src/server/native/openapi.json describes them. Numbers of 64 bits come as JSON numbers: above
 // 2^53 they lose their last digits, which no view shows.
+import type { Scale } from '../state/state';
+
+export interface Warning {
+  code: string; // few_samples, coverage_differs, …
+  text: string;
+}
 export interface AnswerHeader {
   type: string;
   unit: string;
   total: number;
-  duration_ns: number;
+  duration_ns: number; // that the profiles cover, added up over instances
+  covered_ns: number; // the part of the range with data, each moment counted once
+  instances: number; // that ran at once, on average
+  samples: number | null; // null: not known
+  warnings: Warning[];
   time_ns: number;
   profile_type: string;
   temporality: 'cumulative' | 'instant';
@@ -56,7 +66,14 @@ export interface DiffRow extends FrameName {
   significant?: boolean;
   change?: 'new' | 'removed' | 'changed' | 'same';
 }
-export interface Diff extends AnswerHeader {
+// What makes two sides comparable: the time that they cover, nothing, or their own totals. The baseline's weights come
+// multiplied by the factor, the selection's as they are.
+export interface Scaled {
+  scale?: Scale;
+  baseline_factor?: number;
+  total_before_raw?: number;
+}
+export interface Diff extends AnswerHeader, Scaled {
   total_before: number;
   total_after: number;
   total_delta: number;
@@ -73,8 +90,9 @@ export interface TotalsSeries {
   total?: number;
   times_ns: number[];
   values: number[];
-  rates?: number[];
+  rates?: number[]; // per second of the part of the bucket that has data
   profiles: number[];
+  covered_ns?: number[]; // of each bucket
 }
 export interface Totals {
   type: string;

@@ -5,8 +5,11 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { copyText } from '../parts/clipboard';
 import { showFrameMenu } from '../parts/frame_menu';
 import { StepsBar } from '../parts/steps_bar';
+import { Warnings } from '../parts/warnings';
 import { amend, go, state } from '../state/store';
-import { formatCount, formatShare, formatValue } from '../text/format';
+import { samplesNote } from '../text/basis';
+import { formatCount, formatShare } from '../text/format';
+import { measureOf } from '../text/measure';
 import { clippedText } from '../text/safe';
 import { Crumbs } from './crumbs';
 import { DetailsLine } from './details';
@@ -212,6 +215,7 @@ export function FlamePane({ compare }: { compare: boolean }) {
       {(data.slow || data.expanding) && <div class="flame-progress" role="status" aria-label="Loading" />}
       <Toolbar seen={main} compare={compare} box={box} search={search} />
       <StepsBar />
+      {!compare && <Warnings of={tree.header} />}
       <div class="hidden-text" role="status">
         {spokenMatch}
       </div>
@@ -272,7 +276,7 @@ export function FlamePane({ compare }: { compare: boolean }) {
             {gone.length > 0 && (
               <button type="button" aria-haspopup="dialog" onClick={() => setOpen(open === 'gone' ? null : 'gone')}>
                 <span class="flame-gone" aria-hidden="true" /> Only in baseline: {formatCount(gone.length)},{' '}
-                {formatValue(goneWeight, tree.header.unit)}
+                {measureOf(tree.header).value(goneWeight)}
               </button>
             )}
             {cut.nodes > 0 ? (
@@ -283,6 +287,7 @@ export function FlamePane({ compare }: { compare: boolean }) {
             ) : (
               <span class="muted">{formatCount(tree.count - 1)} nodes</span>
             )}
+            {!compare && <span class="muted">{samplesNote(tree.header)}</span>}
           </div>
         </div>
       )}

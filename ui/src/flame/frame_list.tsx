@@ -1,7 +1,8 @@
 // A list of frames to go to: matches of a search, or what only the baseline has. Opens beside the graph, closes with
 // Escape.
 import { useEffect, useRef } from 'preact/hooks';
-import { formatCount, formatShare, formatValue } from '../text/format';
+import { formatCount, formatShare } from '../text/format';
+import { measureOf } from '../text/measure';
 import { clippedText } from '../text/safe';
 import { wholeOf } from './info';
 import { nodeLabel } from './labels';
@@ -22,6 +23,7 @@ export function FrameList(props: {
 }) {
   const { seen, nodes, shorten } = props;
   const { tree } = seen.graph;
+  const measure = measureOf(tree.header);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const back = document.activeElement as HTMLElement | null;
@@ -67,7 +69,7 @@ export function FrameList(props: {
           return (
             <li key={node}>
               <button type="button" class="quiet" onClick={() => props.onChoose(node)}>
-                <span class="flame-list-value">{formatValue(total[node], tree.header.unit)}</span>
+                <span class="flame-list-value">{measure.value(total[node])}</span>
                 <span class="flame-list-share">{formatShare(total[node], wholeOf(seen.graph))}</span>
                 <span class="flame-list-name">
                   {clippedText(nodeLabel(tree, seen.labels, node, shorten), 90)}

@@ -1,5 +1,6 @@
 // What the details line says about a bar. Text only; every name is made visible first.
-import { formatChange, formatCount, formatRelative, formatShare, formatValue } from '../text/format';
+import { formatCount, formatRelative, formatShare } from '../text/format';
+import { measureOf } from '../text/measure';
 import { kindNames } from '../text/names';
 import { visibleText } from '../text/safe';
 import type { Hit } from './hit';
@@ -20,7 +21,7 @@ export function wholeOf(graph: Graph): number {
 
 export function infoOfNode(graph: Graph, labels: Labels, node: number): Info {
   const { tree } = graph;
-  const { unit } = tree.header;
+  const measure = measureOf(tree.header);
   const name = tree.name[node];
   const self = tree.after.self[node];
   const total = tree.after.total[node];
@@ -29,20 +30,20 @@ export function infoOfNode(graph: Graph, labels: Labels, node: number): Info {
   const file = labels.file(name);
   const kind = kindNames[tree.names.kind[name]] ?? '';
   const numbers: Info['numbers'] = [
-    ['total', formatValue(total, unit)],
+    ['total', measure.value(total)],
     ['of all', formatShare(total, wholeOf(graph))],
   ];
   if (parent >= 0) numbers.push(['of parent', formatShare(total, tree.after.total[parent])]);
-  numbers.push(['self', formatValue(self, unit)]);
-  if (tree.after.cut[node] > 0) numbers.push(['cut below', formatValue(tree.after.cut[node], unit)]);
+  numbers.push(['self', measure.value(self)]);
+  if (tree.after.cut[node] > 0) numbers.push(['cut below', measure.value(tree.after.cut[node])]);
   if (tree.before) {
     const before = tree.before.total[node];
     numbers.push(
-      ['before', formatValue(before, unit)],
-      ['change', `${formatChange(total - before, unit)} (${formatRelative(before, total)})`],
+      ['before', measure.value(before)],
+      ['change', `${measure.change(total - before)} (${formatRelative(before, total)})`],
     );
     const lost = lostBelow(graph, node);
-    if (lost > 0) numbers.push(['only in baseline below', formatValue(lost, unit)]);
+    if (lost > 0) numbers.push(['only in baseline below', measure.value(lost)]);
   }
   return {
     title: visibleText(labels.text(name) || nodeStep(tree, labels, node)),
@@ -75,9 +76,9 @@ export function runText(graph: Graph, hit: Hit, canLoad: boolean): string {
 
 export function infoOfHit(graph: Graph, labels: Labels, hit: Hit): Info {
   if (hit.kind === 'bar') return infoOfNode(graph, labels, hit.node);
-  const { unit } = graph.tree.header;
+  const measure = measureOf(graph.tree.header);
   const numbers: Info['numbers'] = [
-    ['total', formatValue(hit.weight, unit)],
+    ['total', measure.value(hit.weight)],
     ['of all', formatShare(hit.weight, wholeOf(graph))],
   ];
   const name = visibleText(nodeStep(graph.tree, labels, hit.node));
@@ -94,7 +95,7 @@ export function spoken(graph: Graph, labels: Labels, node: number, shorten: bool
   const total = tree.after.total[node];
   const name = nodeLabel(tree, labels, node, shorten);
   const change = tree.before ? `, ${formatRelative(tree.before.total[node], total)} against the baseline` : '';
-  return `${name}, ${formatValue(total, tree.header.unit)}, ${formatShare(total, wholeOf(graph))}${change}`;
+  return `${name}, ${measureOf(tree.header).value(total)}, ${formatShare(total, wholeOf(graph))}${change}`;
 }
 
 // Roots of subtrees that only the baseline has, the heaviest first.

@@ -8,7 +8,8 @@ export type GroupBy = 'function' | 'line' | 'file' | 'binary';
 export type ColorBy = 'auto' | 'binary' | 'kind' | 'package' | 'file' | 'self';
 export type ChildOrder = 'name' | 'weight';
 export type Direction = 'top-down' | 'bottom-up';
-export type Scale = 'absolute' | 'normalized';
+// rate: per second and instance; absolute: totals; normalized: shares of each side's total.
+export type Scale = 'rate' | 'absolute' | 'normalized';
 export type ChangeFilter = 'all' | 'new' | 'removed' | 'changed' | 'significant';
 export type HeatmapKind = 'value' | 'offset';
 
@@ -111,7 +112,7 @@ export const defaultState: State = {
   sort: '-self',
   direction: 'top-down',
   seriesBy: '',
-  scale: 'absolute',
+  scale: 'rate',
   change: 'all',
   heatmap: 'value',
   servicesFilter: '',

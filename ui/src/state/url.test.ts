@@ -77,7 +77,7 @@ function anyState(seed: number): State {
     sort: pick('-self', 'name', text()),
     direction: pick('top-down', 'bottom-up'),
     seriesBy: text(),
-    scale: pick('absolute', 'normalized'),
+    scale: pick('rate', 'absolute', 'normalized'),
     change: pick('all', 'new', 'removed', 'changed', 'significant'),
     heatmap: pick('value', 'offset'),
     servicesFilter: text(),

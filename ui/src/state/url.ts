@@ -43,7 +43,7 @@ const fields: Fields = {
   sort: ['sort', text],
   direction: ['direction', word('top-down', 'bottom-up')],
   seriesBy: ['by', text],
-  scale: ['scale', word('absolute', 'normalized')],
+  scale: ['scale', word('rate', 'absolute', 'normalized')],
   change: ['change', word('all', 'new', 'removed', 'changed', 'significant')],
   heatmap: ['heatmap', word('value', 'offset')],
   servicesFilter: ['filter', text],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatAgo, formatChange, formatRate, formatRelative, formatShare, formatValue } from './format';
+import { formatAgo, formatChange, formatRate, formatRelative, formatShare, formatSpan, formatValue } from './format';
 
 describe('numbers for people', () => {
   it('have three digits and a unit', () => {
@@ -32,6 +32,13 @@ describe('numbers for people', () => {
   });
   it('do not call waiting cores', () => {
     expect(formatRate(1.5e9, 'nanoseconds', 'off_cpu')).toBe('1.50 s/s');
+  });
+  it('say lengths of time in two digits', () => {
+    expect(formatSpan(8 * 60e9)).toBe('8 min');
+    expect(formatSpan(7.96 * 60e9)).toBe('8 min');
+    expect(formatSpan(59.8 * 60e9)).toBe('1 h');
+    expect(formatSpan(90 * 60e9)).toBe('1.5 h');
+    expect(formatSpan(0)).toBe('0 ns');
   });
   it('say how long ago', () => {
     expect(formatAgo(0, 180_000)).toBe('3 min ago');

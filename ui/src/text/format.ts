@@ -45,6 +45,13 @@ export function formatChange(value: number, unit: string): string {
   return (value > 0 ? '+' : '−') + formatValue(Math.abs(value), unit);
 }
 
+// A length of time in two digits: "8 min", "1.5 h", "58 s"
+export function formatSpan(nanoseconds: number): string {
+  const step = times.findLast(({ size }) => nanoseconds >= size * 0.995) ?? times[0];
+  const value = nanoseconds / step.size;
+  return `${value >= 9.95 ? Math.round(value) : Math.round(value * 10) / 10} ${step.name}`;
+}
+
 // What a rate per second of the unit is called: CPU time per second is a number of cores. Time spent waiting is not, and
 // stays time per second.
 export function formatRate(perSecond: number, unit: string, type = 'cpu'): string {

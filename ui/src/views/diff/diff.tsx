@@ -10,23 +10,28 @@ import { FlamePane } from '../../flame/flame_pane';
 import { RangePicker } from '../../parts/range_picker';
 import { RegionChip } from '../../parts/region_chip';
 import { SelectorBar } from '../../parts/selector_bar';
-import type { ChangeFilter, Pane, Source } from '../../state/state';
+import { Warnings } from '../../parts/warnings';
+import type { ChangeFilter, Pane, Scale, Source } from '../../state/state';
 import { amend, go, state } from '../../state/store';
-import { formatChange, formatRelative, formatTime, formatValue } from '../../text/format';
-import { visibleText } from '../../text/safe';
+import { sideText } from '../../text/basis';
+import { formatRelative, formatTime } from '../../text/format';
+import { measureOf, plainMeasure } from '../../text/measure';
+import { shortName } from '../../text/names';
+import { clippedText, visibleText } from '../../text/safe';
 import { TablePane } from '../table/table_pane';
 import { TreePane } from '../tree/tree_pane';
 import './diff.css';
 import { PresetBar, useFiles } from './preset_bar';
 import { presetBaseline, presets } from './presets';
-import { changeSentence, sideTotals, significanceSentence, warnings } from './summary';
+import { changeSentence, largestChanges, significanceSentence, warningsOf } from './summary';
 
-// One row is enough: the count of the others is in what was cut.
+// The largest changes are named; the count of the others is in what was cut.
+const summaryRows = '20';
 function useSummary() {
   const now = state.value;
   const parameters = comparisonParameters(now);
   parameters.set('change', 'significant');
-  parameters.set('rows', '1');
+  parameters.set('rows', summaryRows);
   const key = now.baseline ? `diff?${parameters}` : null;
   return useAnswer<Diff>(key, (signal) => askJson<Diff>('diff', parameters, signal));
 }
@@ -45,17 +50,19 @@ interface SideProps {
   source: Source;
   onChange(source: Source): void;
   value: string;
+  basis: string; // what it rests on
   range: string;
   unit: string;
   fileName: string | undefined;
 }
 
-function Side({ title, source, onChange, value, range, unit, fileName }: SideProps) {
+function Side({ title, source, onChange, value, basis, range, unit, fileName }: SideProps) {
   return (
     <section class="diff-side" aria-label={title}>
       <div class="diff-side-head">
         <h2>{title}</h2>
         <span class="diff-value">{value}</span>
+        <span class="diff-basis muted">{basis}</span>
         <button
           type="button"
           class="quiet"
@@ -80,26 +87,36 @@ function Side({ title, source, onChange, value, range, unit, fileName }: SidePro
 }
 
 function Summary({ diff }: { diff: Diff }) {
-  const { unit } = diff;
-  const { before, after } = sideTotals(diff, state.value.scale);
-  const significant = diff.rows.length + diff.cut.rows;
-  const doubts = warnings(diff, state.value.scale);
+  const { total_before: before, total_after: after } = diff;
+  const measure = measureOf(diff);
   const tone = after > before ? 'diff-more' : after < before ? 'diff-less' : '';
+  const largest = largestChanges(diff);
   return (
     <div class="diff-summary" role="status">
       <p>
-        <strong class={tone}>
-          {formatChange(after - before, unit)} ({formatRelative(before, after)})
-        </strong>{' '}
-        {changeSentence(diff, before, after)}{' '}
-        {state.value.scale === 'normalized' && 'Below, both are scaled to one total: only the mix shows. '}
-        {significanceSentence(significant, diff)}
+        {diff.scale === 'normalized' ? (
+          'Both sides are scaled to one total: only the mix shows, not whether it grew. '
+        ) : (
+          <>
+            <strong class={tone}>
+              {measure.change(after - before)} {measure.of} ({formatRelative(before, after)})
+            </strong>{' '}
+            {changeSentence(diff, before, after, measure.of)}{' '}
+          </>
+        )}
+        {significanceSentence(diff.rows.length + diff.cut.rows, diff)}{' '}
+        {largest.map(({ row, text }, at) => (
+          <span key={`${row.name} ${row.binary}`}>
+            {at > 0 && ', '}
+            <button type="button" class="quiet diff-named" onClick={() => go({ sandwich: row.name, pane: 'flame' })}>
+              {clippedText(shortName(row.name), 60)}
+            </button>{' '}
+            {text}
+          </span>
+        ))}
+        {largest.length > 0 && '.'}
       </p>
-      {doubts.map((doubt) => (
-        <p key={doubt} class="diff-doubt">
-          {doubt}
-        </p>
-      ))}
+      <Warnings of={{ warnings: warningsOf(diff) }} />
     </div>
   );
 }
@@ -128,6 +145,11 @@ const panes: [Pane, string][] = [
   ['tree', 'Call tree'],
   ['both', 'Both'],
 ];
+const scales: [Scale, string][] = [
+  ['rate', 'Rate per instance'],
+  ['absolute', 'Totals'],
+  ['normalized', 'Shares'],
+];
 const filters: [ChangeFilter, string][] = [
   ['all', 'All'],
   ['new', 'New'],
@@ -154,19 +176,28 @@ export function DiffView() {
     { id: 'diff.swap', title: 'Swap the sides', group: 'Compare', keys: ['w'], run: swap },
     {
       id: 'diff.scale',
-      title: 'Compare by share or by amount',
+      title: 'Compare rates, totals or shares',
       group: 'Compare',
       keys: ['a'],
-      run: () => go({ scale: state.value.scale === 'absolute' ? 'normalized' : 'absolute' }),
+      run: () => {
+        const at = scales.findIndex(([scale]) => scale === state.value.scale);
+        go({ scale: scales[(at + 1) % scales.length][0] });
+      },
     },
   ]);
   const other = baseline ?? source;
   const diff = summary.data;
   const files = useFiles(source.file !== '' || other.file !== '');
   const nameOf = (side: Source) => files.find(({ id }) => id === side.file)?.name;
-  const setBaseline = (next: Source) => {
+  const setBaseline = (next: Source, selection: Source = source) => {
     setChosen(false);
-    go({ baseline: next, zoom: [] });
+    go({ source: selection, baseline: next, zoom: [] });
+  };
+  const measure = diff && measureOf(diff);
+  // By share both totals are one: then each side says its own.
+  const sideValue = (total: number, own: number) => {
+    if (!diff || !measure) return '';
+    return diff.scale === 'normalized' ? plainMeasure(diff.unit).value(own) : `${measure.value(total)} ${measure.of}`;
   };
   return (
     <div class="diff">
@@ -176,7 +207,8 @@ export function DiffView() {
           title="Baseline"
           source={other}
           onChange={setBaseline}
-          value={diff ? formatValue(sideTotals(diff, now.scale).before, diff.unit) : ''}
+          value={sideValue(diff?.total_before ?? 0, diff?.baseline.total ?? 0)}
+          basis={diff ? sideText(diff.baseline) : ''}
           range={rangeText(diff?.baseline)}
           unit={diff?.unit ?? ''}
           fileName={nameOf(other)}
@@ -188,7 +220,8 @@ export function DiffView() {
           title="Selection"
           source={source}
           onChange={(next) => go({ source: next, zoom: [] })}
-          value={diff ? formatValue(sideTotals(diff, now.scale).after, diff.unit) : ''}
+          value={sideValue(diff?.total_after ?? 0, diff?.total ?? 0)}
+          basis={diff ? sideText(diff) : ''}
           range={rangeText(diff)}
           unit={diff?.unit ?? ''}
           fileName={nameOf(source)}
@@ -205,15 +238,7 @@ export function DiffView() {
       {diff && baseline && <Summary diff={diff} />}
       <div class="diff-tools">
         <Choice label="Show as" options={panes} value={now.pane} onChoose={(pane) => go({ pane })} />
-        <Choice
-          label="Compare by"
-          options={[
-            ['absolute', 'By amount'],
-            ['normalized', 'By share'],
-          ]}
-          value={now.scale}
-          onChoose={(scale) => go({ scale })}
-        />
+        <Choice label="Compare by" options={scales} value={now.scale} onChoose={(scale) => go({ scale })} />
         {now.pane !== 'flame' && now.pane !== 'tree' && (
           <Choice label="Functions" options={filters} value={now.change} onChoose={(change) => go({ change })} />
         )}

@@ -1,21 +1,12 @@
 // What a comparison says in all, in sentences; and what makes it doubtful. A profile shows where time went, not how fast
 // anything was: hence "takes more time", never "slower".
-import type { Diff } from '../../api/types';
-import type { Scale } from '../../state/state';
-import { formatCount, formatRelative, formatValue } from '../../text/format';
+import type { Diff, DiffRow, Warning } from '../../api/types';
+import { formatCount, formatRelative } from '../../text/format';
+import { measureOf } from '../../text/measure';
 
 type Header = Pick<
   Diff,
-  | 'type'
-  | 'unit'
-  | 'total'
-  | 'total_before'
-  | 'total_after'
-  | 'samples_before'
-  | 'samples_after'
-  | 'from_ns'
-  | 'to_ns'
-  | 'baseline'
+  'type' | 'unit' | 'total_before' | 'total_after' | 'samples_before' | 'samples_after' | 'baseline' | 'warnings'
 >;
 
 const verbs: Record<string, [verb: string, noun: string]> = {
@@ -23,22 +14,25 @@ const verbs: Record<string, [verb: string, noun: string]> = {
   bytes: ['has', 'memory'],
 };
 
-// What the sides have in all. Compared by share, the totals of the answer are scaled to be equal; the sides' own are not.
-export function sideTotals(diff: Header, scale: Scale): { before: number; after: number } {
-  if (scale === 'normalized') return { before: diff.baseline.total, after: diff.total };
-  return { before: diff.total_before, after: diff.total_after };
-}
-
-export function changeSentence(diff: Pick<Header, 'type' | 'unit'>, before: number, after: number): string {
+// `of` is what was made equal before: "per instance".
+export function changeSentence(
+  diff: Pick<Header, 'type' | 'unit'>,
+  before: number,
+  after: number,
+  of: string = '',
+): string {
   const { unit } = diff;
   const [verb, noun] = verbs[unit] ?? ['has', diff.type || 'weight'];
+  const what = of ? `${noun} ${of}` : noun;
   if (before === 0 && after === 0) return 'Both sides are empty.';
   if (before === 0) return 'The baseline is empty: everything is new.';
   if (after === 0) return 'The selection is empty: everything of the baseline is gone.';
   const relative = formatRelative(before, after);
-  if (relative === '±0 %') return `The selection ${verb} as much ${noun} as the baseline.`;
-  return `The selection ${verb} ${relative.replace(/^[+−]/, '')} ${after > before ? 'more' : 'less'} ${noun} than the baseline.`;
+  if (relative === '±0 %') return `The selection ${verb} as much ${what} as the baseline.`;
+  return `The selection ${verb} ${relative.replace(/^[+−]/, '')} ${after > before ? 'more' : 'less'} ${what} than the baseline.`;
 }
+
+const named = 3;
 
 export function significanceSentence(significant: number | undefined, diff: Header): string {
   if (!diff.samples_before || !diff.samples_after || significant === undefined) {
@@ -46,33 +40,36 @@ export function significanceSentence(significant: number | undefined, diff: Head
   }
   if (significant === 0) return 'No function changed by more than chance would explain (q < 0.05).';
   const functions = significant === 1 ? '1 function' : `${formatCount(significant)} functions`;
-  return `${functions} changed by more than chance would explain (q < 0.05).`;
+  return `${functions} changed by more than chance would explain (q < 0.05)${significant > 1 ? '; the largest:' : ':'}`;
 }
 
-const fewSamples = 200;
-const unlike = 1.5; // lengths that differ by more
+export interface LargestChange {
+  row: DiffRow;
+  text: string; // "+0.12 cores (new)"
+}
 
-export function warnings(diff: Header, scale: Scale): string[] {
-  const found: string[] = [];
+// Of rows that are significant and in order of their change; those whose own weight is the same have only changed below.
+export function largestChanges(diff: Diff): LargestChange[] {
+  if (!diff.samples_before || !diff.samples_after) return [];
+  const measure = measureOf(diff);
+  return diff.rows
+    .filter((row) => row.significant && row.flat_delta !== 0)
+    .slice(0, named)
+    .map((row) => ({
+      row,
+      text: `${measure.change(row.flat_delta)} (${formatRelative(row.flat_before, row.flat_after)})`,
+    }));
+}
+
+// Those of the server, of both sides, and what only shows here.
+export function warningsOf(diff: Header): Warning[] {
+  const found = [...(diff.warnings ?? []), ...(diff.baseline.warnings ?? [])];
   if (diff.unit !== diff.baseline.unit) {
-    found.push(
-      `The sides have different units (${diff.baseline.unit} and ${diff.unit}): their values cannot be compared.`,
-    );
+    const units = `${diff.baseline.unit} and ${diff.unit}`;
+    found.push({
+      code: 'units_differ',
+      text: `The sides have different units (${units}): their values cannot be compared.`,
+    });
   }
-  const lengths = [diff.baseline.to_ns - diff.baseline.from_ns, diff.to_ns - diff.from_ns];
-  const [short, long] = [Math.min(...lengths), Math.max(...lengths)];
-  if (scale === 'absolute' && short > 0 && long / short > unlike) {
-    const [before, after] = lengths.map((length) => formatValue(length, 'nanoseconds'));
-    found.push(`The ranges differ in length (${before} and ${after}): compare by share to see what changed.`);
-  }
-  const sides: [string, number | undefined][] = [
-    ['baseline', diff.samples_before],
-    ['selection', diff.samples_after],
-  ];
-  for (const [side, samples] of sides) {
-    if (samples && samples < fewSamples) {
-      found.push(`The ${side} has only ${formatCount(Math.round(samples))} samples: small changes may be chance.`);
-    }
-  }
-  return found;
+  return found.filter(({ text }, at) => found.findIndex((other) => other.text === text) === at);
 }

@@ -1,6 +1,8 @@
-// How far to trust what is below: named frames, complete stacks, and what was lost on the way, by reason.
+// What is below in one line: how much it is on average, what that rests on, and how far to trust it (named frames,
+// complete stacks, what was lost on the way).
 import type { Answer } from '../../api/answer';
 import type { Coverage } from '../../api/types';
+import { averageOf, countsText, coveredText, instancesText } from '../../text/basis';
 import { formatCount, formatShare, formatValue } from '../../text/format';
 import { visibleText } from '../../text/safe';
 import { explainLoss } from './losses';
@@ -11,14 +13,23 @@ export function CoverageLine({ answer }: { answer: Answer<Coverage> }) {
   const coverage = answer.data;
   if (!coverage || coverage.profiles === 0) return null;
   const lost = coverage.losses.reduce((sum, loss) => sum + loss.count, 0);
+  const { instances: running, covered_ns, from_ns, to_ns, total: sum, unit } = coverage;
+  const total = formatValue(sum, unit);
+  const average = averageOf(coverage);
+  const covered = coveredText(covered_ns, to_ns - from_ns);
+  const instances = instancesText(running);
+  const isSum = coverage.temporality === 'cumulative';
   const poor = coverage.named < 0.9 || coverage.complete < 0.9;
   return (
     <details class="explore-coverage">
       <summary>
-        <strong>{formatValue(coverage.total, coverage.unit)}</strong>
+        <strong>{average ?? total}</strong>
         <span class="muted">
-          {' '}
-          from {formatCount(coverage.profiles)} {coverage.profiles === 1 ? 'profile' : 'profiles'}
+          {average && ' on average'}
+          {covered && ` over ${covered}`}
+          {' · '}
+          {instances && `${instances} · `}
+          {countsText(coverage)}
           {coverage.services > 1 && ` of ${formatCount(coverage.services)} services`} ·{' '}
         </span>
         <span class={poor ? 'explore-poor' : 'muted'}>
@@ -29,8 +40,11 @@ export function CoverageLine({ answer }: { answer: Answer<Coverage> }) {
       </summary>
       <div class="explore-coverage-more">
         <p class="muted">
-          Named: share of the weight whose innermost frame has a function name ({percent(coverage.named_frames)} of all
-          frames have one). Complete: share of the weight in stacks that were followed to their end.
+          {total}
+          {isSum && ' in all'}. Averages are of the time that has data.
+          {instances && ' Instances: programs that ran at once, on average.'} Named: share of the weight whose innermost
+          frame has a function name ({percent(coverage.named_frames)} of all frames have one). Complete: share of the
+          weight in stacks that were followed to their end.
         </p>
         {coverage.losses.length > 0 && (
           <table>

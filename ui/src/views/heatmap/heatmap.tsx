@@ -9,9 +9,11 @@ import { ErrorNotice } from '../../parts/notice';
 import { RangePicker } from '../../parts/range_picker';
 import { SearchBox } from '../../parts/search_box';
 import { SelectorBar } from '../../parts/selector_bar';
+import { Warnings } from '../../parts/warnings';
 import type { HeatmapKind, State } from '../../state/state';
 import { go, goSource, state } from '../../state/store';
 import { resolveRange } from '../../state/time';
+import { countsText } from '../../text/basis';
 import { formatCount, formatShare, formatValue } from '../../text/format';
 import { matchOf, serverExpression } from '../../text/match';
 import { columnSeconds, type Heatmap, type Region, regionSource } from './geometry';
@@ -176,6 +178,7 @@ export function HeatmapView() {
         </fieldset>
         <SearchBox label="Light up cells with stacks that have" />
         {answer.slow && <span class="muted">loading</span>}
+        {map && <span class="muted">{countsText(map)}</span>}
         {map && <Legend map={map} />}
       </div>
       {!key && (
@@ -198,6 +201,7 @@ export function HeatmapView() {
       )}
       {map && map.cells.length > 0 && (
         <>
+          <Warnings of={map} />
           <HeatmapCanvas
             map={map}
             first={chosen.first}

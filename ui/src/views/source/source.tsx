@@ -11,8 +11,10 @@ import { Bar } from '../../parts/table/bar';
 import type { Column } from '../../parts/table/columns';
 import { Grid, rowHeight } from '../../parts/table/grid';
 import { allRows } from '../../parts/table/sort';
+import { Warnings } from '../../parts/warnings';
 import type { State } from '../../state/state';
 import { amend, go, linkTo, state } from '../../state/store';
+import { countsText } from '../../text/basis';
 import { formatShare, formatValue } from '../../text/format';
 import { visibleText } from '../../text/safe';
 import { type Left, languageOf, lexLine, type Token } from './lexer';
@@ -167,9 +169,10 @@ function File({ answer }: { answer: SourceAnswer }) {
         {editor && <a href={editor}>Open in the editor</a>}
         <span class="muted source-sum">
           {formatValue(self, answer.unit)} self in this file, {formatShare(self, answer.total)} of all
-          {lost > 0 && `; ${formatValue(lost, answer.unit)} of it on lines that are not known`}
+          {lost > 0 && `; ${formatValue(lost, answer.unit)} of it on lines that are not known`} · {countsText(answer)}
         </span>
       </div>
+      <Warnings of={answer} />
       {!answer.reachable && <Unreachable answer={answer} />}
       <div class="source-grid" style={{ maxHeight: `${lines.length * rowHeight + 34}px` }}>
         <Grid

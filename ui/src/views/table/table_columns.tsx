@@ -4,7 +4,8 @@ import type { DiffRow, FrameName, TopRow } from '../../api/types';
 import { Bar } from '../../parts/table/bar';
 import type { Column } from '../../parts/table/columns';
 import type { State } from '../../state/state';
-import { formatChange, formatCount, formatShare } from '../../text/format';
+import { formatCount, formatShare } from '../../text/format';
+import { type Measure, plainMeasure } from '../../text/measure';
 import { visibleText } from '../../text/safe';
 import { NameCell } from './name_cell';
 import { baseName, groupWords, placeOf, relativeText, significanceText, valueText } from './table_model';
@@ -70,14 +71,15 @@ function numeric(id: string, title: string, width: number, cell: Column['cell'],
 }
 
 export function topColumns(rows: readonly TopRow[], unit: string, total: number, look: Look): Column[] {
+  const measure = plainMeasure(unit);
   const frame = frameColumns(rows, look);
   const mostSelf = largest(rows, (row) => row.flat);
   const mostTotal = largest(rows, (row) => row.cum);
   const share = (value: number, most: number) => <Bar text={formatShare(value, total)} part={Math.abs(value) / most} />;
   return [
-    numeric('self', 'Self', 88, (row) => valueText(rows[row].flat, unit), { hint: 'In the function itself' }),
+    numeric('self', 'Self', 88, (row) => valueText(rows[row].flat, measure), { hint: 'In the function itself' }),
     numeric('self_share', 'Self %', 92, (row) => share(rows[row].flat, mostSelf)),
-    numeric('total', 'Total', 88, (row) => valueText(rows[row].cum, unit), {
+    numeric('total', 'Total', 88, (row) => valueText(rows[row].cum, measure), {
       hint: 'In the function and all that it calls',
       spare: 0,
     }),
@@ -102,28 +104,33 @@ export function topColumns(rows: readonly TopRow[], unit: string, total: number,
   ].filter((column) => hasAny(rows, column.id));
 }
 
-export function diffColumns(rows: readonly DiffRow[], unit: string, look: Look): Column[] {
+export function diffColumns(rows: readonly DiffRow[], measure: Measure, look: Look): Column[] {
   const frame = frameColumns(rows, look);
   const mostSelf = largest(rows, (row) => row.flat_delta);
   const mostTotal = largest(rows, (row) => row.cum_delta);
-  const change = (value: number, most: number) => (
-    <Bar text={formatChange(value, unit)} part={Math.abs(value) / most} tone={value > 0 ? 'more' : 'less'} />
+  const value = (weight: number) => valueText(weight, measure);
+  const change = (weight: number, most: number) => (
+    <Bar text={measure.change(weight)} part={Math.abs(weight) / most} tone={weight > 0 ? 'more' : 'less'} />
   );
   return [
-    numeric('self_before', 'Self before', 92, (row) => valueText(rows[row].flat_before, unit), { spare: 5 }),
-    numeric('self_after', 'Self after', 92, (row) => valueText(rows[row].flat_after, unit), {
+    numeric('self_before', 'Self before', 92, (row) => value(rows[row].flat_before), { spare: 5 }),
+    numeric('self_after', 'Self after', 92, (row) => value(rows[row].flat_after), {
       spare: 5,
     }),
-    numeric('self_delta', 'Self change', 104, (row) => change(rows[row].flat_delta, mostSelf)),
+    numeric('self_delta', 'Self change', 104, (row) => change(rows[row].flat_delta, mostSelf), {
+      hint: measure.of && `In the function itself, ${measure.of}`,
+    }),
     numeric('self_relative', 'Self ±', 70, (row) => relativeText(rows[row].flat_before, rows[row].flat_after), {
       spare: 1,
       hint: 'Change of self in relation to before',
     }),
-    numeric('total_before', 'Total before', 96, (row) => valueText(rows[row].cum_before, unit), { spare: 6 }),
-    numeric('total_after', 'Total after', 96, (row) => valueText(rows[row].cum_after, unit), {
+    numeric('total_before', 'Total before', 96, (row) => value(rows[row].cum_before), { spare: 6 }),
+    numeric('total_after', 'Total after', 96, (row) => value(rows[row].cum_after), {
       spare: 6,
     }),
-    numeric('total_delta', 'Total change', 104, (row) => change(rows[row].cum_delta, mostTotal)),
+    numeric('total_delta', 'Total change', 104, (row) => change(rows[row].cum_delta, mostTotal), {
+      hint: measure.of && `In the function and all that it calls, ${measure.of}`,
+    }),
     numeric('total_relative', 'Total ±', 70, (row) => relativeText(rows[row].cum_before, rows[row].cum_after), {
       spare: 4,
       hint: 'Change of total in relation to before',

@@ -4,8 +4,9 @@
 import type { DiffRow, FrameName, TopRow } from '../../api/types';
 import { allRows, filterRows, readSort, type Sort, sortRows, textKeys } from '../../parts/table/sort';
 import type { ChangeFilter, GroupBy } from '../../state/state';
-import { formatRelative, formatValue } from '../../text/format';
+import { formatRelative } from '../../text/format';
 import type { Match } from '../../text/match';
+import type { Measure } from '../../text/measure';
 
 type Key<Row> = ((row: Row) => number) | { text: (row: Row) => string };
 
@@ -105,8 +106,8 @@ export function relativeText(before: number, after: number): string {
 }
 
 // Nothing needs no unit.
-export function valueText(value: number, unit: string): string {
-  return value === 0 ? '0' : formatValue(value, unit);
+export function valueText(weight: number, measure: Measure): string {
+  return weight === 0 ? '0' : measure.value(weight);
 }
 
 // Where a row is now, after another answer or under another order.

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useAnswer } from '../../api/answer';
 import { askJson } from '../../api/client';
 import { comparisonParameters, reportParameters } from '../../api/parameters';
-import type { Diff, DiffRow, FrameName, Top, TopRow } from '../../api/types';
+import type { AnswerHeader, Diff, DiffRow, FrameName, Top, TopRow } from '../../api/types';
 import { useCommands } from '../../app/commands';
 import { copyText } from '../../parts/clipboard';
 import { showFrameMenu } from '../../parts/frame_menu';
@@ -14,11 +14,14 @@ import type { Column } from '../../parts/table/columns';
 import { csvText } from '../../parts/table/csv';
 import { Grid } from '../../parts/table/grid';
 import { type Sort, writeSort } from '../../parts/table/sort';
+import { Warnings } from '../../parts/warnings';
 import { hoveredFunction, selectedFunction } from '../../state/selection';
 import type { State } from '../../state/state';
 import { amend, go, state } from '../../state/store';
+import { samplesNote } from '../../text/basis';
 import { formatCount, formatShare } from '../../text/format';
 import { matchOf, serverExpression } from '../../text/match';
+import { measureOf } from '../../text/measure';
 import { Details } from './details';
 import { diffColumns, diffCsv, topColumns, topCsv } from './table_columns';
 import './table.css';
@@ -58,6 +61,7 @@ interface BodyProps<Row extends FrameName> {
   busy: boolean;
   slow: boolean;
   csv(rows: Uint32Array): string;
+  from: Partial<AnswerHeader> | undefined; // the answer
 }
 
 function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: BodyProps<Row>) {
@@ -87,12 +91,14 @@ function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: Bo
   return (
     <section class="table-pane" aria-label={rest.label}>
       {!besideFlame && <StepsBar />}
+      {!besideFlame && <Warnings of={rest.from} />}
       <div class="table-tools">
         {!besideFlame && <SearchBox label="Search functions" />}
         <span role="status">
           {rows.length === model.rows.length
             ? `${formatCount(rows.length)} ${many}`
             : `${formatCount(rows.length)} of ${formatCount(model.rows.length)} ${many}`}
+          {samplesNote(rest.from)}
           {rest.cut && <span class="table-cut"> · {rest.cut}</span>}
           {match.error && <span class="table-wrong"> · the search is no expression: {match.error}</span>}
           {rest.slow && <span class="muted"> · loading</span>}
@@ -164,6 +170,7 @@ function TopTable() {
   return (
     <Body
       label="Functions by weight"
+      from={answer.data}
       model={model}
       rows={rows}
       columns={columns}
@@ -190,12 +197,13 @@ function DiffTable() {
     () => model.shown(matchOf(now.search), sort, keepsChange(now.change)),
     [model, now.search, now.change, sort.column, sort.descending],
   );
-  const columns = useMemo(() => (data ? diffColumns(model.rows, data.unit, now) : []), [data, now.search]);
+  const columns = useMemo(() => (data ? diffColumns(model.rows, measureOf(data), now) : []), [data, now.search]);
   if (answer.error && !data) return <ErrorNotice error={answer.error} />;
   if (!data) return <Waiting slow={answer.slow} />;
   return (
     <Body
       label="Functions by change"
+      from={undefined} // the view around says it of both sides
       model={model}
       rows={rows}
       columns={columns}

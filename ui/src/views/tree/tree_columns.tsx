@@ -1,14 +1,15 @@
 // Columns of the call tree. The name comes first here: its indent is the tree.
 import { Bar } from '../../parts/table/bar';
 import type { Column } from '../../parts/table/columns';
-import { formatChange, formatCount, formatShare } from '../../text/format';
+import { formatCount, formatShare } from '../../text/format';
+import type { Measure } from '../../text/measure';
 import { NameCell } from '../table/name_cell';
 import { relativeText, valueText } from '../table/table_model';
 import { canOpen, type TreeNode, type TreeRow } from './tree_model';
 
 interface Options {
   rows: readonly TreeRow[];
-  unit: string;
+  measure: Measure;
   root: TreeNode;
   search: string;
   compare: boolean;
@@ -66,13 +67,13 @@ function numeric(id: string, title: string, width: number, cell: Column['cell'],
 }
 
 export function treeColumns(options: Options): Column[] {
-  const { rows, unit, root, compare } = options;
+  const { rows, measure, root, compare } = options;
   const value = (at: number, of: (node: TreeNode) => number) =>
-    rows[at].isCut ? '' : valueText(of(rows[at].node), unit);
+    rows[at].isCut ? '' : valueText(of(rows[at].node), measure);
   if (!compare) {
     return [
       numeric('total', 'Total', 88, (at) =>
-        rows[at].isCut ? valueText(rows[at].node.cutSelf, unit) : value(at, (node) => node.total),
+        rows[at].isCut ? valueText(rows[at].node.cutSelf, measure) : value(at, (node) => node.total),
       ),
       numeric('share', 'Total %', 96, (at) => {
         const weight = rows[at].isCut ? rows[at].node.cutSelf : rows[at].node.total;
@@ -93,9 +94,7 @@ export function treeColumns(options: Options): Column[] {
     numeric('delta', 'Change', 104, (at) => {
       if (rows[at].isCut) return '';
       const change = rows[at].node.total - rows[at].node.totalBefore;
-      return (
-        <Bar text={formatChange(change, unit)} part={Math.abs(change) / most} tone={change > 0 ? 'more' : 'less'} />
-      );
+      return <Bar text={measure.change(change)} part={Math.abs(change) / most} tone={change > 0 ? 'more' : 'less'} />;
     }),
     numeric('relative', '±', 70, (at) =>
       rows[at].isCut ? '' : relativeText(rows[at].node.totalBefore, rows[at].node.total),
@@ -104,7 +103,7 @@ export function treeColumns(options: Options): Column[] {
       'self_delta',
       'Self change',
       92,
-      (at) => (rows[at].isCut ? '' : formatChange(rows[at].node.self - rows[at].node.selfBefore, unit)),
+      (at) => (rows[at].isCut ? '' : measure.change(rows[at].node.self - rows[at].node.selfBefore)),
       { spare: 2 },
     ),
     nameColumn(options),

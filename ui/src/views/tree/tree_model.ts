@@ -1,6 +1,6 @@
 // A call tree as the server sends it (parents before children), which nodes are open, and the rows that result. What the
 // answer left out stands as a row of its own, and is asked for when somebody opens it.
-import type { AnswerHeader } from '../../api/types';
+import type { AnswerHeader, Scaled } from '../../api/types';
 
 export interface AnswerNode {
   id: number;
@@ -12,7 +12,7 @@ export interface AnswerNode {
   self_before?: number;
   cut?: { nodes: number; self: number; self_before?: number };
 }
-export interface TreeAnswer extends AnswerHeader {
+export interface TreeAnswer extends AnswerHeader, Scaled {
   nodes: AnswerNode[];
   cut: { nodes: number; self: number };
   total_before?: number;

@@ -10,10 +10,13 @@ import { SearchBox } from '../../parts/search_box';
 import { StepsBar } from '../../parts/steps_bar';
 import { Grid } from '../../parts/table/grid';
 import { allRows } from '../../parts/table/sort';
+import { Warnings } from '../../parts/warnings';
 import { hoveredFunction, selectedFunction } from '../../state/selection';
 import type { State } from '../../state/state';
 import { go, state } from '../../state/store';
+import { samplesNote } from '../../text/basis';
 import { formatCount } from '../../text/format';
+import { measureOf } from '../../text/measure';
 import { Details } from '../table/details';
 import '../table/table.css';
 import './tree.css';
@@ -86,10 +89,10 @@ export function TreePane({ compare = false }: { compare?: boolean }) {
   const cursor = useMemo(() => findRow(rows, pointed), [rows, pointed]);
   const setCursor = (at: number) => setPointed(rows[at] ?? null);
   const order = useMemo(() => allRows(rows.length), [rows]);
-  const unit = answer.data?.unit ?? '';
+  const measure = useMemo(() => measureOf({ type: '', unit: '', ...answer.data }), [answer.data]);
   const columns = useMemo(
-    () => (root ? treeColumns({ rows, unit, root, search: now.search, compare, toggle }) : []),
-    [rows, unit, root, now.search, compare],
+    () => (root ? treeColumns({ rows, measure, root, search: now.search, compare, toggle }) : []),
+    [rows, measure, root, now.search, compare],
   );
 
   async function fetchBelow(row: TreeRow) {
@@ -171,6 +174,7 @@ export function TreePane({ compare = false }: { compare?: boolean }) {
   return (
     <section class="table-pane" aria-label="Call tree">
       {!besideFlame && <StepsBar />}
+      {!compare && <Warnings of={answer.data} />}
       <div class="table-tools">
         {!besideFlame && <SearchBox label="Search functions" />}
         {compare ? (
@@ -193,6 +197,7 @@ export function TreePane({ compare = false }: { compare?: boolean }) {
         )}
         <span role="status">
           {cut > 0 && `${formatCount(cut)} small nodes are asked for when they are opened`}
+          {!compare && samplesNote(answer.data)}
           {(asking || answer.slow) && <span class="muted"> · loading</span>}
           {failed && <span class="table-wrong"> · {failed.message}</span>}
         </span>

@@ -3,7 +3,8 @@ import type { Totals } from '../../api/types';
 import { chartData, seriesAt, stacked } from './stack';
 
 const s = 1e9;
-function totals(series: { pod?: string; at: number[]; rates: number[] }[], cut = 0): Totals {
+// Rates are per second of what a bucket of 15 s covers.
+function totals(series: { pod?: string; at: number[]; rates: number[]; covered?: number[] }[], cut = 0): Totals {
   return {
     type: 'cpu',
     unit: 'nanoseconds',
@@ -12,11 +13,12 @@ function totals(series: { pod?: string; at: number[]; rates: number[] }[], cut =
     from_ns: 0,
     to_ns: 60 * s,
     step_ns: 15 * s,
-    series: series.map(({ pod, at, rates }) => ({
+    series: series.map(({ pod, at, rates, covered = at.map(() => 15) }) => ({
       labels: (pod === undefined ? {} : { pod }) as Record<string, string>,
       times_ns: at.map((time) => time * s),
-      values: rates,
+      values: rates.map((rate, index) => rate * covered[index]),
       rates,
+      covered_ns: covered.map((seconds) => seconds * s),
       profiles: at.map(() => 1),
     })),
     cut: { series: cut },
@@ -27,11 +29,27 @@ describe('series over time', () => {
   it('share one grid, with gaps where nothing was', () => {
     const data = chartData(totals([{ pod: 'a', at: [15, 45], rates: [1, 3] }]), undefined, 'pod');
     expect(data.times).toEqual([0, 15_000, 30_000, 45_000]);
-    expect(data.series[0]).toMatchObject({ value: 'a', values: [null, 1, null, 3], average: 1, peak: 3, peakIndex: 3 });
+    expect(data.series[0]).toMatchObject({ value: 'a', values: [null, 1, null, 3], average: 2, peak: 3, peakIndex: 3 });
   });
   it('have the average of amounts where there are any', () => {
     const gauge = { ...totals([{ pod: 'a', at: [15, 45], rates: [1, 3] }]), temporality: 'instant' as const };
     expect(chartData(gauge, undefined, 'pod').series[0].average).toBe(2);
+  });
+  it('have the average of the time that has data', () => {
+    const young = totals([{ at: [30, 45], rates: [2, 4], covered: [5, 15] }]);
+    expect(chartData(young, undefined, '').series[0]).toMatchObject({ average: 3.5, values: [null, null, 2, 4] });
+  });
+  it('that follow each other within a bucket are not stacked as if both were there for all of it', () => {
+    const deploy = totals([
+      { pod: 'old', at: [0, 15], rates: [2, 2], covered: [15, 5] },
+      { pod: 'new', at: [15, 30], rates: [3, 3], covered: [10, 15] },
+    ]);
+    const whole = totals([{ at: [0, 15, 30], rates: [2, 40 / 15, 3] }]);
+    const data = chartData(deploy, whole, 'pod');
+    const sums = [0, 1, 2].map((i) => data.series.reduce((sum, one) => sum + (one.values[i] ?? 0), 0));
+    expect(sums[1]).toBeCloseTo(40 / 15);
+    expect([sums[0], sums[2]]).toEqual([2, 3]);
+    expect(data.series.map(({ average }) => average)).toEqual([2, 3]);
   });
   it('have a rest that makes up the sum', () => {
     const grouped = totals(

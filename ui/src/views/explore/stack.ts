@@ -4,7 +4,7 @@ import type { Totals, TotalsSeries } from '../../api/types';
 export interface ChartSeries {
   value: string; // of the label; empty where the series has none
   rest: boolean;
-  values: (number | null)[]; // per second, or as they are for instant types; null = no profile
+  values: (number | null)[]; // per second, or as they are for instant types; null = no data
   average: number;
   peak: number;
   peakIndex: number;
@@ -31,18 +31,35 @@ function grid(lists: readonly TotalsSeries[], fromNs: number, toNs: number, step
   return Array.from({ length: count }, (_, index) => start + index * step);
 }
 
-function valuesOf(one: TotalsSeries, times: readonly number[], stepNs: number): (number | null)[] {
-  const values: (number | null)[] = new Array(times.length).fill(null);
-  const source = one.rates ?? one.values;
-  one.times_ns.forEach((time, index) => {
+// Sums by bucket of the grid; null = no data.
+function bucketsOf(times_ns: readonly number[], from: readonly number[], times: readonly number[], stepNs: number) {
+  const sums: (number | null)[] = new Array(times.length).fill(null);
+  times_ns.forEach((time, index) => {
     const at = Math.round((time - times[0]) / stepNs);
-    if (at >= 0 && at < values.length) values[at] = (values[at] ?? 0) + source[index];
+    if (at >= 0 && at < sums.length) sums[at] = (sums[at] ?? 0) + from[index];
   });
-  return values;
+  return sums;
 }
 
-// Of sums over time the average is that of the whole range: where no profile is, nothing was used. An amount is not known there.
-function described(value: string, rest: boolean, values: (number | null)[], isSum: boolean): ChartSeries {
+// Heights per second. Series that are stacked share the time that any of them covers, so that they add up to the whole:
+// two versions that follow each other within a bucket are not both there for all of it.
+function heightsOf(one: TotalsSeries, times: readonly number[], stepNs: number, shared?: readonly (number | null)[]) {
+  if (!one.rates) return bucketsOf(one.times_ns, one.values, times, stepNs);
+  if (!shared) return bucketsOf(one.times_ns, one.rates, times, stepNs);
+  return bucketsOf(one.times_ns, one.values, times, stepNs).map((value, index) =>
+    value === null ? null : (value * 1e9) / (shared[index] || stepNs),
+  );
+}
+
+const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+
+// Of the time that has data, not of the range: a program that is eight minutes old is not idle for the rest of the hour.
+function averageOf(one: TotalsSeries): number | undefined {
+  const covered = sumOf(one.covered_ns ?? []);
+  return one.rates && covered > 0 ? (sumOf(one.values) * 1e9) / covered : undefined;
+}
+
+function described(value: string, rest: boolean, values: (number | null)[], average?: number): ChartSeries {
   let sum = 0;
   let count = 0;
   let peak = 0;
@@ -56,28 +73,28 @@ function described(value: string, rest: boolean, values: (number | null)[], isSu
       peakIndex = index;
     }
   });
-  return { value, rest, values, average: count ? sum / (isSum ? values.length : count) : 0, peak, peakIndex };
+  return { value, rest, values, average: average ?? (count ? sum / count : 0), peak, peakIndex };
 }
 
 // `grouped` has the largest series; `whole` the sum of all, for the rest.
 export function chartData(grouped: Totals, whole: Totals | undefined, label: string): ChartData {
-  const lists = [...grouped.series, ...(whole?.series ?? [])];
+  const all = whole?.series[0];
+  const lists = [...grouped.series, ...(all ? [all] : [])];
   const times = grid(lists, grouped.from_ns, grouped.to_ns, grouped.step_ns);
   const step = grouped.step_ns > 0 ? grouped.step_ns : grouped.to_ns - grouped.from_ns;
-  const isSum = grouped.temporality === 'cumulative';
+  const shared = all?.covered_ns && bucketsOf(all.times_ns, all.covered_ns, times, step);
   const series = grouped.series.map((one) =>
-    described(label ? (one.labels[label] ?? '') : '', false, valuesOf(one, times, step), isSum),
+    described(label ? (one.labels[label] ?? '') : '', false, heightsOf(one, times, step, shared), averageOf(one)),
   );
   const restCount = grouped.cut.series;
-  if (restCount > 0 && whole && whole.series.length > 0) {
-    const all = valuesOf(whole.series[0], times, step);
-    const rest = all.map((value, index) => {
+  if (restCount > 0 && all) {
+    const rest = heightsOf(all, times, step).map((value, index) => {
       if (value === null) return null;
       const shown = series.reduce((sum, one) => sum + (one.values[index] ?? 0), 0);
       // Averages of instant types are rounded: never below nothing.
       return Math.max(0, value - shown);
     });
-    series.push(described('', true, rest, isSum));
+    series.push(described('', true, rest));
   }
   return { times: times.map((time) => time / 1e6), step: step / 1e6, series, restCount };
 }

@@ -1,4 +1,5 @@
 // The list of services without the page: what is shown, in which order, and what it adds up to.
+import type { Warning } from '../../api/types';
 import { plainService } from '../../text/names';
 
 export interface ServiceRow {
@@ -10,9 +11,12 @@ export interface ServiceRow {
   temporality: 'cumulative' | 'instant';
   total: number;
   previous_total: number | null;
-  rate: number;
+  covered_ns: number; // that has data
+  previous_covered_ns: number;
+  samples: number | null; // null: not known
+  rate: number; // per second of the time that has data
   previous_rate: number | null;
-  values: number[];
+  values: (number | null)[]; // null: no data
   last_ns: number;
   hosts: number;
   profiles: number;
@@ -23,6 +27,7 @@ export interface ServicesAnswer {
   step_ns: number;
   rows: ServiceRow[];
   cut: { rows: number };
+  warnings?: Warning[];
   baselines?: Baseline[];
 }
 // Readings of counters that were kept to be compared with the next one, and not stored.
@@ -57,25 +62,41 @@ export function filterRows(rows: readonly ServiceRow[], filter: string, type: st
   });
 }
 
-// How much larger, as a factor; what is new is larger than anything.
-export function changeOf(row: ServiceRow): number {
+export type Change =
+  | { kind: 'changed'; factor: number } // of the rate
+  | { kind: 'stopped'; since: number } // Unix nanoseconds of the last profile
+  | { kind: 'new' };
+
+const longestSilence = 300e9;
+
+// Against the time before. Only what has data in both, and still has, changed: a program that began is new, one that ended
+// did not become cheaper.
+export function changeOf(row: ServiceRow, range: Pick<ServicesAnswer, 'to_ns' | 'step_ns'>): Change {
+  if (row.last_ns < range.to_ns - Math.max(longestSilence, 2 * range.step_ns)) {
+    return { kind: 'stopped', since: row.last_ns };
+  }
   const before = row.previous_rate;
-  if (before === null || before === 0) return row.rate > 0 ? Number.POSITIVE_INFINITY : 1;
-  return row.rate / before;
+  if (before === null || row.previous_covered_ns === 0) return { kind: 'new' };
+  if (before === 0) return row.rate === 0 ? { kind: 'changed', factor: 1 } : { kind: 'new' };
+  return { kind: 'changed', factor: row.rate / before };
+}
+
+// Below this a figure is rough.
+const fewSamples = 100;
+export function isRough(row: ServiceRow): boolean {
+  return row.samples !== null && row.samples < fewSamples;
 }
 
 const text = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
-// Infinity minus Infinity is no number.
 const number = (a: number, b: number) => (a === b ? 0 : a < b ? -1 : 1);
 
 // CPU time first, then the other types in their order; a rate in bytes is not compared with one in cores.
 const typeRank = (row: ServiceRow) => (row.name === 'cpu' ? '' : row.name);
 
-const compare: Record<Column, (a: ServiceRow, b: ServiceRow) => number> = {
+const compare: Record<Exclude<Column, 'change'>, (a: ServiceRow, b: ServiceRow) => number> = {
   name: (a, b) => text(plainService(a.service_name), plainService(b.service_name)),
   type: (a, b) => text(typeRank(a), typeRank(b)),
   rate: (a, b) => -text(typeRank(a), typeRank(b)) || number(a.rate, b.rate),
-  change: (a, b) => number(changeOf(a), changeOf(b)),
   hosts: (a, b) => number(a.hosts, b.hosts),
   last: (a, b) => number(a.last_ns, b.last_ns),
 };
@@ -86,12 +107,27 @@ export function readSort(sort: string): { column: Column; descending: boolean } 
   return column ? { column, descending } : { column: 'rate', descending: true };
 }
 
-export function sortRows(rows: readonly ServiceRow[], sort: string): ServiceRow[] {
+const changeRank: Record<Change['kind'], number> = { changed: 0, stopped: 1, new: 2 };
+
+// In either direction what changed comes before what cannot be compared, and what is new last.
+function compareChange(a: Change, b: Change, sign: number): number {
+  if (a.kind === 'changed' && b.kind === 'changed') return sign * number(a.factor, b.factor);
+  return changeRank[a.kind] - changeRank[b.kind];
+}
+
+export function sortRows(
+  rows: readonly ServiceRow[],
+  sort: string,
+  range: Pick<ServicesAnswer, 'to_ns' | 'step_ns'>,
+): ServiceRow[] {
   const { column, descending } = readSort(sort);
   const sign = descending ? -1 : 1;
-  return [...rows].sort(
-    (a, b) => sign * compare[column](a, b) || text(a.service_name, b.service_name) || text(a.name, b.name),
-  );
+  const names = (a: ServiceRow, b: ServiceRow) => text(a.service_name, b.service_name) || text(a.name, b.name);
+  if (column !== 'change') return [...rows].sort((a, b) => sign * compare[column](a, b) || names(a, b));
+  return rows
+    .map((row) => ({ row, change: changeOf(row, range) }))
+    .sort((a, b) => compareChange(a.change, b.change, sign) || -compare.rate(a.row, b.row) || names(a.row, b.row))
+    .map(({ row }) => row);
 }
 
 // A click on the column: names begin with A, numbers with the largest; again turns it round.
@@ -105,6 +141,7 @@ export interface Fleet {
   services: number;
   cores: number;
   coreHours: number;
+  covered: number; // nanoseconds that any service has data for, of those that have most
   cost: number;
   co2: number;
 }
@@ -116,6 +153,7 @@ export function fleetOf(rows: readonly ServiceRow[], costPerCoreHour = 0, co2Per
     services: new Set(rows.map((row) => row.service_name)).size,
     cores: cpu.reduce((sum, row) => sum + row.rate, 0) / 1e9,
     coreHours,
+    covered: rows.reduce((most, row) => Math.max(most, row.covered_ns), 0),
     cost: coreHours * costPerCoreHour,
     co2: coreHours * co2PerCoreHour,
   };

@@ -8,19 +8,23 @@ import { serverConfig } from '../../app/server_config';
 import { EmptyNotice, ErrorNotice, Notice, Waiting } from '../../parts/notice';
 import { RangePicker } from '../../parts/range_picker';
 import { sparklinePath } from '../../parts/sparkline';
+import { Warnings } from '../../parts/warnings';
 import { useWindowed } from '../../parts/windowed';
 import { formatSelector } from '../../state/selector';
 import type { State } from '../../state/state';
 import { amend, go, linkTo, state } from '../../state/store';
+import { countsText, coveredText } from '../../text/basis';
 import { formatAgo, formatCount, formatRate, formatRelative, formatTime, formatValue } from '../../text/format';
 import { labelText } from '../../text/names';
 import { visibleText } from '../../text/safe';
 import { Baselines } from './baselines';
 import {
+  type Change,
   type Column,
   changeOf,
   filterRows,
   fleetOf,
+  isRough,
   nextSort,
   readSort,
   type ServiceRow,
@@ -43,6 +47,11 @@ const titles: [Column | null, string][] = [
   ['last', 'Last seen'],
 ];
 
+const hints: Partial<Record<Column, string>> = {
+  rate: 'Of the time that has data',
+  change: 'Of the average, against the time before of the same length',
+};
+
 function targetOf(row: ServiceRow): Partial<State> {
   const matchers = [{ name: 'service_name', operator: '=' as const, value: row.service_name }];
   const { from, to } = state.value.source;
@@ -64,7 +73,7 @@ export function ServicesView() {
   );
   const all = answer.data?.rows ?? [];
   const rows = useMemo(
-    () => sortRows(filterRows(all, servicesFilter, servicesType), servicesSort),
+    () => (answer.data ? sortRows(filterRows(all, servicesFilter, servicesType), servicesSort, answer.data) : []),
     [all, servicesFilter, servicesType, servicesSort],
   );
   const filterField = useRef<HTMLInputElement>(null);
@@ -113,8 +122,9 @@ export function ServicesView() {
             </option>
           ))}
         </select>
-        <FleetLine rows={rows} />
+        <FleetLine rows={rows} range={answer.data ? answer.data.to_ns - answer.data.from_ns : 0} />
       </div>
+      <Warnings of={answer.data} />
       {answer.error && !answer.data && <ErrorNotice error={answer.error} />}
       {!answer.data && !answer.error && <Waiting slow={answer.slow} what="Loading services" />}
       {answer.data && all.length === 0 && <EmptyNotice source={{ ...source, query: '', file: '' }} />}
@@ -130,7 +140,8 @@ export function ServicesView() {
           {formatCount(all.length)} services and types are there without the filter.
         </Notice>
       )}
-      {rows.length > 0 && <ServicesGrid rows={rows} sort={servicesSort} />}
+      {answer.data && rows.length > 0 && <ServicesGrid rows={rows} sort={servicesSort} answer={answer.data} />}
+      {rows.some(isRough) && <p class="muted">≈ Fewer than 100 samples: a rough figure.</p>}
       {baselines}
       {answer.data && answer.data.cut.rows > 0 && (
         <p class="muted">{formatCount(answer.data.cut.rows)} more rows were left out by the server's limit.</p>
@@ -139,7 +150,7 @@ export function ServicesView() {
   );
 }
 
-function FleetLine({ rows }: { rows: ServiceRow[] }) {
+function FleetLine({ rows, range }: { rows: ServiceRow[]; range: number }) {
   const { cost_per_core_hour = 0, co2_per_core_hour = 0 } = serverConfig.value;
   const fleet = fleetOf(rows, cost_per_core_hour, co2_per_core_hour);
   if (rows.length === 0) return null;
@@ -150,7 +161,8 @@ function FleetLine({ rows }: { rows: ServiceRow[] }) {
       {fleet.cores > 0 && (
         <>
           {' · '}
-          <strong>{formatRate(fleet.cores * 1e9, 'nanoseconds')}</strong> on average · {few(fleet.coreHours)} core-hours
+          <strong>{formatRate(fleet.cores * 1e9, 'nanoseconds')}</strong> on average
+          {fleet.covered > 0 && ` over ${coveredText(fleet.covered, range)}`} · {few(fleet.coreHours)} core-hours
         </>
       )}
       {fleet.cost > 0 && ` · cost ${few(fleet.cost)}`}
@@ -159,7 +171,7 @@ function FleetLine({ rows }: { rows: ServiceRow[] }) {
   );
 }
 
-function ServicesGrid({ rows, sort }: { rows: ServiceRow[]; sort: string }) {
+function ServicesGrid({ rows, sort, answer }: { rows: ServiceRow[]; sort: string; answer: ServicesAnswer }) {
   const [active, setActive] = useState(-1);
   const { element, shown } = useWindowed(rows.length, rowHeight);
   const now = useMemo(() => Date.now(), [rows]);
@@ -222,7 +234,7 @@ function ServicesGrid({ rows, sort }: { rows: ServiceRow[]; sort: string }) {
               <button
                 type="button"
                 class="quiet"
-                title={column === 'change' ? 'Against the time before, of the same length' : undefined}
+                title={hints[column]}
                 onClick={() => amend({ servicesSort: nextSort(sort, column) })}
               >
                 {title}
@@ -248,6 +260,7 @@ function ServicesGrid({ rows, sort }: { rows: ServiceRow[]; sort: string }) {
             index={shown.first + offset}
             active={shown.first + offset === cursor}
             now={now}
+            answer={answer}
           />
         ))}
       </div>
@@ -255,18 +268,44 @@ function ServicesGrid({ rows, sort }: { rows: ServiceRow[]; sort: string }) {
   );
 }
 
-function ServiceLine({ row, index, active, now }: { row: ServiceRow; index: number; active: boolean; now: number }) {
-  // Most rows are the same after a step of scrolling.
-  return useMemo(() => serviceLine(row, index, active, now), [row, index, active, now, state.value.source]);
+interface LineProps {
+  row: ServiceRow;
+  index: number;
+  active: boolean;
+  now: number;
+  answer: ServicesAnswer;
 }
 
-function serviceLine(row: ServiceRow, index: number, active: boolean, now: number) {
+function ServiceLine(props: LineProps) {
+  const { row, index, active, now, answer } = props;
+  // Most rows are the same after a step of scrolling.
+  return useMemo(() => serviceLine(props), [row, index, active, now, answer, state.value.source]);
+}
+
+// Hours and minutes; the day where it is another one.
+function clockText(milliseconds: number, now: number): string {
+  const text = formatTime(milliseconds);
+  return text.slice(0, 10) === formatTime(now).slice(0, 10) ? text.slice(11, 16) : text.slice(5, 16);
+}
+
+function changeCell(row: ServiceRow, change: Change, now: number) {
+  if (change.kind === 'stopped') return <Cell number>no data since {clockText(change.since / 1e6, now)}</Cell>;
+  if (change.kind === 'new') return <Cell number>new</Cell>;
+  const relative = formatRelative(row.previous_rate ?? 0, row.rate);
+  const arrow = relative.startsWith('±') ? '' : change.factor > 1 ? '▲' : '▼';
+  return (
+    <Cell number strong={change.factor >= 1.25 || change.factor <= 0.8}>
+      {relative} <span aria-hidden="true">{arrow}</span>
+    </Cell>
+  );
+}
+
+function serviceLine({ row, index, active, now, answer }: LineProps) {
   const last = row.last_ns / 1e6;
   const instant = row.temporality === 'instant';
-  const change = changeOf(row);
-  const relative = row.previous_rate === null ? 'new' : formatRelative(row.previous_rate, row.rate);
-  const arrow = relative.startsWith('±') ? '' : change > 1 ? '▲' : '▼';
-  const strong = change >= 1.25 || change <= 0.8;
+  const basis = [coveredText(row.covered_ns, answer.to_ns - answer.from_ns), countsText(row)]
+    .filter(Boolean)
+    .join(', ');
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the grid has the keys
     // biome-ignore lint/a11y/useFocusableInteractive: aria-activedescendant stands for the focus
@@ -295,10 +334,11 @@ function serviceLine(row: ServiceRow, index: number, active: boolean, now: numbe
       <Cell>
         <Sparkline values={row.values} />
       </Cell>
-      <Cell number>{instant ? formatValue(row.rate, row.unit) : formatRate(row.rate, row.unit, row.type)}</Cell>
-      <Cell number strong={strong}>
-        {relative} <span aria-hidden="true">{arrow}</span>
+      <Cell number title={basis}>
+        {isRough(row) && '≈ '}
+        {instant ? formatValue(row.rate, row.unit) : formatRate(row.rate, row.unit, row.type)}
       </Cell>
+      {changeCell(row, changeOf(row, answer), now)}
       <Cell number>{row.hosts > 0 ? formatCount(row.hosts) : '–'}</Cell>
       <Cell number title={formatTime(last)}>
         {formatAgo(last, now)}
@@ -318,7 +358,7 @@ function Cell(props: { children: preact.ComponentChildren; number?: boolean; str
   );
 }
 
-function Sparkline({ values }: { values: number[] }) {
+function Sparkline({ values }: { values: (number | null)[] }) {
   const { line, area } = sparklinePath(values, 150, 22);
   return (
     <svg class="services-spark" viewBox="0 0 150 22" preserveAspectRatio="none" aria-hidden="true">

@@ -5,9 +5,17 @@ import { labelValue } from '../../state/selector';
 import type { Source } from '../../state/state';
 import { resolveRange } from '../../state/time';
 import { formatAgo } from '../../text/format';
-import { labelText } from '../../text/names';
 import { visibleText } from '../../text/safe';
-import { presetBaseline, presetOf, presets, type Series, versionBaseline, versionsIn, withoutVersion } from './presets';
+import {
+  presetBaseline,
+  presetOf,
+  presets,
+  type Series,
+  versionPairs,
+  versionSides,
+  versionsIn,
+  withoutVersion,
+} from './presets';
 
 const lookBack = 14 * 86_400_000;
 
@@ -22,7 +30,7 @@ function useVersions(source: Source, at: number) {
     source.query && !source.file ? `series?${parameters}` : null,
     (signal) => askJson('series', parameters, signal),
   );
-  return versionsIn(answer.data?.series ?? [], source.query);
+  return versionsIn(answer.data?.series ?? []);
 }
 
 export interface OpenedFile {
@@ -43,14 +51,17 @@ interface Props {
   baseline: Source | null;
   at: number; // what "now" means
   files: readonly OpenedFile[];
-  onChoose(baseline: Source): void;
+  onChoose(baseline: Source, source?: Source): void;
 }
 
-export function PresetBar({ source, baseline, at, files, onChoose }: Props) {
-  const versions = useVersions(source, at);
-  const current = baseline ? presetOf(source, baseline, at) : undefined;
-  const others = versions?.others ?? [];
-  const otherNow = versions && baseline && !current ? labelValue(baseline.query, versions.label) : '';
+export function PresetBar({ source, baseline, at: now, files, onChoose }: Props) {
+  const versions = useVersions(source, now);
+  const current = baseline ? presetOf(source, baseline, now) : undefined;
+  const pairs = versions ? versionPairs(versions, source.query) : [];
+  const shown = pairs.findIndex(({ newer, older }) => {
+    const { label } = versions!;
+    return labelValue(source.query, label) === newer.value && labelValue(baseline?.query ?? '', label) === older.value;
+  });
   return (
     <fieldset class="diff-presets">
       <legend>Compare with</legend>
@@ -82,19 +93,22 @@ export function PresetBar({ source, baseline, at, files, onChoose }: Props) {
           ))}
         </select>
       )}
-      {versions && others.length > 0 && (
+      {versions && pairs.length > 0 && (
         <select
           aria-label={`Another ${versions.label}`}
-          value={otherNow}
+          title="Sets both sides: the newer one is the selection"
+          value={shown}
           onChange={(event) => {
-            const version = others.find(({ value }) => value === event.currentTarget.value);
-            if (version) onChoose(versionBaseline(source, versions.label, version, Date.now()));
+            const pair = pairs[Number(event.currentTarget.value)];
+            if (!pair) return;
+            const sides = versionSides(source, versions.label, pair, Date.now());
+            onChoose(sides.baseline, sides.source);
           }}
         >
-          <option value="">Another {versions.label} …</option>
-          {others.map(({ value, last }) => (
-            <option key={value} value={value}>
-              {labelText(value)} · {formatAgo(last, at)}
+          <option value={-1}>Another {versions.label} …</option>
+          {pairs.map(({ newer, older }, at) => (
+            <option key={`${newer.value} ${older.value}`} value={at}>
+              {visibleText(newer.value)} against {visibleText(older.value)} · from {formatAgo(newer.first, now)}
             </option>
           ))}
         </select>

@@ -27,25 +27,60 @@ export interface Series {
 }
 export interface Version {
   value: string;
-  last: number; // Unix milliseconds of its newest profile
+  first: number; // Unix milliseconds of its oldest profile
+  last: number; // and its newest
+}
+export interface Versions {
+  label: string;
+  list: Version[]; // newest first
 }
 
-// The label that says which version runs, and its values but the one that is looked at; newest first.
-export function versionsIn(series: readonly Series[], query: string): { label: string; others: Version[] } | undefined {
+// "2.10" is after "2.9".
+const natural = new Intl.Collator('en', { numeric: true });
+
+// The label that says which version runs, and its values: newest is what was seen first most lately.
+export function versionsIn(series: readonly Series[]): Versions | undefined {
   const label = versionLabels.find((name) => series.some(({ labels }) => labels[name]));
   if (!label) return undefined;
-  const last = new Map<string, number>();
-  for (const { labels, last_ns } of series) {
+  const found = new Map<string, Version>();
+  for (const { labels, first_ns, last_ns } of series) {
     const value = labels[label];
-    if (value) last.set(value, Math.max(last.get(value) ?? 0, last_ns / 1e6));
+    if (!value) continue;
+    const known = found.get(value) ?? { value, first: Number.POSITIVE_INFINITY, last: 0 };
+    known.first = Math.min(known.first, first_ns / 1e6);
+    known.last = Math.max(known.last, last_ns / 1e6);
+    found.set(value, known);
   }
-  const own = labelValue(query, label);
-  const others = [...last].map(([value, time]) => ({ value, last: time })).filter(({ value }) => value !== own);
-  return { label, others: others.sort((a, b) => b.last - a.last) };
+  // What was rolled out within a minute is told apart by its number.
+  const minute = (time: number) => Math.floor(time / 60_000);
+  const list = [...found.values()].sort(
+    (a, b) => minute(b.first) - minute(a.first) || natural.compare(b.value, a.value),
+  );
+  return { label, list };
 }
 
-// Another version over the same time; or, when it does not run any more, over as long a time up to its end.
-export function versionBaseline(source: Source, label: string, version: Version, now: number): Source {
+export interface VersionPair {
+  newer: Version;
+  older: Version;
+}
+
+// What can be compared: the version that is looked at with each other one, else each with the one before. The newer one
+// is always the selection, so that "more" means more than before.
+export function versionPairs({ label, list }: Versions, query: string): VersionPair[] {
+  const own = list.findIndex(({ value }) => value === labelValue(query, label));
+  if (own < 0) return list.slice(0, -1).map((newer, at) => ({ newer, older: list[at + 1] }));
+  return list.flatMap((other, at) =>
+    at === own ? [] : [at < own ? { newer: other, older: list[own] } : { newer: list[own], older: other }],
+  );
+}
+
+// Both sides of the comparison: each has one version, so that neither counts the other's profiles.
+export function versionSides(source: Source, label: string, { newer, older }: VersionPair, now: number) {
+  return { source: versionSource(source, label, newer, now), baseline: versionSource(source, label, older, now) };
+}
+
+// One version over the same time; or, when it does not run any more, over as long a time up to its end.
+function versionSource(source: Source, label: string, version: Version, now: number): Source {
   const query = withMatcher(source.query, { name: label, operator: '=', value: version.value });
   const { from, to } = resolveRange(source, now);
   if (version.last >= from + (to - from) / 2) return { ...source, query };

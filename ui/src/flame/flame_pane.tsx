@@ -6,6 +6,7 @@ import { copyText } from '../parts/clipboard';
 import { showFrameMenu } from '../parts/frame_menu';
 import { StepsBar } from '../parts/steps_bar';
 import { Warnings } from '../parts/warnings';
+import { significantFunctions } from '../state/selection';
 import { amend, go, state } from '../state/store';
 import { samplesNote } from '../text/basis';
 import { formatCount, formatShare } from '../text/format';
@@ -288,6 +289,7 @@ export function FlamePane({ compare }: { compare: boolean }) {
               <span class="muted">{formatCount(tree.count - 1)} nodes</span>
             )}
             {!compare && <span class="muted">{samplesNote(tree.header)}</span>}
+            {compare && significantFunctions.value && <span class="muted"> · pale: may be chance</span>}
           </div>
         </div>
       )}

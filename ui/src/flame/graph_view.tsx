@@ -2,7 +2,7 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { hoveredFunction, selectedFunction } from '../state/selection';
+import { hoveredFunction, selectedFunction, significantFunctions } from '../state/selection';
 import { state } from '../state/store';
 import { FlameCanvas, type Point, rowHeight } from './flame_canvas';
 import type { Hit } from './hit';
@@ -76,9 +76,10 @@ export function GraphView(props: GraphProps) {
   const jumped = useSignal(false); // the ring stays where a search went, though the focus is in its box
   const forced = useForcedColors();
   const palette = currentPalette(forced);
+  const significant = significantFunctions.value;
   const look = useMemo(
-    () => lookOf(seen, current, palette, forced, flip),
-    [seen, palette, forced, flip, current.isolate, current.shorten],
+    () => lookOf(seen, current, palette, forced, flip, significant),
+    [seen, palette, forced, flip, significant, current.isolate, current.shorten],
   );
 
   useLayoutEffect(() => {

@@ -32,6 +32,19 @@ describe('what is said about a frame', () => {
     });
   });
 
+  it('says rates of one instance, and shares, where a comparison is by them', () => {
+    const { tree } = graph;
+    const said = (header: object) =>
+      Object.fromEntries(
+        infoOfNode({ ...graph, tree: { ...tree, header: { ...tree.header, ...header } } }, labels, 2).numbers,
+      );
+    expect(said({ scale: 'rate', duration_ns: 160 })).toMatchObject({
+      total: '0.25 cores',
+      change: '+0.25 cores (new)',
+    });
+    expect(said({ scale: 'normalized' })).toMatchObject({ total: '40.0 %', change: '+40.0 pp (new)' });
+  });
+
   it('shows names as they are, with nothing hidden in them', () => {
     expect(infoOfNode(graph, labels, 3)).toMatchObject({ title: 'old‹RLO›', place: 'a.cc:7', binary: '/bin/a' });
     expect(spoken(graph, labels, 3, true)).toBe('old‹RLO›, 0 ns, 0 %, gone against the baseline');

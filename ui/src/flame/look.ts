@@ -84,13 +84,35 @@ export function currentPalette(isForced: boolean): Palette {
   return isDark() ? palettes.dark : palettes.light;
 }
 
-export function lookOf(seen: Seen, state: State, palette: Palette, isForced: boolean, flip: boolean): Look {
+// Whether what a bar says may be chance, by name; null where nothing is. The root is the sum of all.
+export function doubtsOf(
+  { graph, labels }: Pick<Seen, 'graph' | 'labels'>,
+  significant: ReadonlySet<string> | null,
+): Uint8Array | null {
+  const { tree } = graph;
+  if (!significant || !tree.before) return null;
+  const doubts = new Uint8Array(labels.count);
+  for (let name = 0; name < labels.count; name++) doubts[name] = significant.has(labels.step(name)) ? 0 : 1;
+  doubts[tree.name[0]] = 0;
+  return doubts;
+}
+
+export function lookOf(
+  seen: Seen,
+  state: State,
+  palette: Palette,
+  isForced: boolean,
+  flip: boolean,
+  significant: ReadonlySet<string> | null = null,
+): Look {
   const { graph, labels, coloring, found } = seen;
   const { tree } = graph;
   const { isolate, shorten } = state;
+  const doubts = doubtsOf(seen, significant);
   const style = (node: number): number => {
     if (found) return found.names[tree.name[node]] ? matchStyle : fadedStyle + coloring.bucket(node);
     if (isolate && coloring.key(node) !== isolate) return fadedStyle + coloring.bucket(node);
+    if (doubts?.[tree.name[node]] && !isolate) return fadedStyle + coloring.bucket(node);
     return coloring.bucket(node);
   };
   const before = tree.before?.total;

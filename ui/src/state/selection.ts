@@ -4,3 +4,6 @@ import { signal } from '@preact/signals';
 
 export const hoveredFunction = signal<string | null>(null);
 export const selectedFunction = signal<string | null>(null);
+
+// Functions of the comparison on screen whose change is more than chance; null where that is not known.
+export const significantFunctions = signal<ReadonlySet<string> | null>(null);

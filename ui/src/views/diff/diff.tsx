@@ -11,6 +11,7 @@ import { RangePicker } from '../../parts/range_picker';
 import { RegionChip } from '../../parts/region_chip';
 import { SelectorBar } from '../../parts/selector_bar';
 import { Warnings } from '../../parts/warnings';
+import { significantFunctions } from '../../state/selection';
 import type { ChangeFilter, Pane, Scale, Source } from '../../state/state';
 import { amend, go, state } from '../../state/store';
 import { sideText } from '../../text/basis';
@@ -25,15 +26,28 @@ import { PresetBar, useFiles } from './preset_bar';
 import { presetBaseline, presets } from './presets';
 import { changeSentence, largestChanges, significanceSentence, warningsOf } from './summary';
 
-// The largest changes are named; the count of the others is in what was cut.
-const summaryRows = '20';
+// Functions that changed by more than chance: the largest are named, all others are pale in the flame graph.
+const mostSignificant = 10_000;
 function useSummary() {
   const now = state.value;
   const parameters = comparisonParameters(now);
   parameters.set('change', 'significant');
-  parameters.set('rows', summaryRows);
+  parameters.set('rows', String(mostSignificant));
   const key = now.baseline ? `diff?${parameters}` : null;
-  return useAnswer<Diff>(key, (signal) => askJson<Diff>('diff', parameters, signal));
+  const answer = useAnswer<Diff>(key, (signal) => askJson<Diff>('diff', parameters, signal));
+  useEffect(() => {
+    significantFunctions.value = answer.data && now.group === 'function' ? namesOf(answer.data) : null;
+    return () => {
+      significantFunctions.value = null;
+    };
+  }, [answer.data, now.group]);
+  return answer;
+}
+
+// Null where that cannot be told, or not all are here.
+function namesOf(diff: Diff): Set<string> | null {
+  if (!diff.samples_before || !diff.samples_after || diff.cut.rows > 0) return null;
+  return new Set(diff.rows.map(({ name }) => name));
 }
 
 function swap() {

@@ -76,7 +76,6 @@ function Side({ title, source, onChange, value, basis, range, unit, fileName }: 
       <div class="diff-side-head">
         <h2>{title}</h2>
         <span class="diff-value">{value}</span>
-        <span class="diff-basis muted">{basis}</span>
         <button
           type="button"
           class="quiet"
@@ -93,7 +92,11 @@ function Side({ title, source, onChange, value, basis, range, unit, fileName }: 
         ) : (
           <RangePicker source={source} onChange={onChange} label={`${title}: range`} live={false} />
         )}
-        <span class="muted diff-range">{range}</span>
+        <span class="muted diff-range">
+          {basis}
+          {basis && range && ' · '}
+          {range}
+        </span>
         <RegionChip source={source} unit={unit} onChange={onChange} />
       </div>
     </section>

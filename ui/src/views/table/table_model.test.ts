@@ -51,6 +51,13 @@ describe('the table', () => {
     expect(knownSort('nonsense', diffKeys, '-self_delta').column).toBe('self_delta');
     expect(knownSort('name', diffKeys, '-self_delta')).toEqual({ column: 'name', descending: false });
   });
+  it('has what did not change last, not between more and less', () => {
+    const model = new TableModel([diff('same', 5, 5), diff('less', 9, 1), diff('more', 1, 3)], diffKeys);
+    const names = (descending: boolean) =>
+      [...model.shown(matchOf(''), { column: 'self_delta', descending })].map((row) => model.rows[row].name);
+    expect(names(true)).toEqual(['more', 'less', 'same']);
+    expect(names(false)).toEqual(['less', 'more', 'same']);
+  });
   it('puts new above any growth and gone below any', () => {
     const model = new TableModel([diff('gone', 5, 0), diff('new', 0, 1), diff('twice', 1, 2)], diffKeys);
     const order = model.shown(matchOf(''), { column: 'self_relative', descending: true });

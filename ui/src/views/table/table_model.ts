@@ -49,15 +49,20 @@ function growth(before: number, after: number): number {
   return before === 0 ? Number.POSITIVE_INFINITY : after / before - 1;
 }
 
+// What did not change comes last in either direction, not between more and less.
+function changed(delta: number): number {
+  return delta === 0 ? Number.NaN : delta;
+}
+
 export const diffKeys: Record<string, Key<DiffRow>> = {
   ...frameKeys,
   self_before: (row) => row.flat_before,
   self_after: (row) => row.flat_after,
-  self_delta: (row) => row.flat_delta,
+  self_delta: (row) => changed(row.flat_delta),
   self_relative: (row) => growth(row.flat_before, row.flat_after),
   total_before: (row) => row.cum_before,
   total_after: (row) => row.cum_after,
-  total_delta: (row) => row.cum_delta,
+  total_delta: (row) => changed(row.cum_delta),
   total_relative: (row) => growth(row.cum_before, row.cum_after),
   significance: (row) => row.q_value ?? Number.NaN,
 };

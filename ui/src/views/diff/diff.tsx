@@ -116,12 +116,14 @@ function Summary({ diff }: { diff: Diff }) {
         ) : (
           <>
             <strong class={tone}>
-              {measure.change(after - before)} {measure.of} ({formatRelative(before, after)})
+              {[measure.change(after - before), measure.of, `(${formatRelative(before, after)})`]
+                .filter(Boolean)
+                .join(' ')}
             </strong>{' '}
             {changeSentence(diff, before, after, measure.of)}{' '}
           </>
         )}
-        {significanceSentence(diff.rows.length + diff.cut.rows, diff)}{' '}
+        {significanceSentence(diff.rows.length + diff.cut.rows, diff, largest.length > 0)}{' '}
         {largest.map(({ row, text }, at) => (
           <span key={`${row.name} ${row.binary}`}>
             {at > 0 && ', '}
@@ -214,7 +216,9 @@ export function DiffView() {
   // By share both totals are one: then each side says its own.
   const sideValue = (total: number, own: number) => {
     if (!diff || !measure) return '';
-    return diff.scale === 'normalized' ? plainMeasure(diff.unit).value(own) : `${measure.value(total)} ${measure.of}`;
+    return diff.scale === 'normalized'
+      ? plainMeasure(diff.unit).value(own)
+      : [measure.value(total), measure.of].join(' ').trim();
   };
   return (
     <div class="diff">

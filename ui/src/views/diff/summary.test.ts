@@ -64,7 +64,8 @@ describe('a comparison', () => {
   it('says how many changes are more than chance, or that it cannot', () => {
     expect(significanceSentence(0, diff(1, 2))).toMatch(/^No function/);
     expect(significanceSentence(1, diff(1, 2))).toMatch(/^1 function changed/);
-    expect(significanceSentence(9, diff(1, 2))).toMatch(/; the largest:$/);
+    expect(significanceSentence(9, diff(1, 2))).toMatch(/\(q < 0\.05\)\.$/);
+    expect(significanceSentence(9, diff(1, 2), true)).toMatch(/; the largest:$/);
     expect(significanceSentence(3, diff(1, 2, { samples_before: 0 }))).toMatch(/cannot be told/);
   });
   it('names the three largest changes, in the words of its scale', () => {

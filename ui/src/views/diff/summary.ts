@@ -32,15 +32,17 @@ export function changeSentence(
   return `The selection ${verb} ${relative.replace(/^[+−]/, '')} ${after > before ? 'more' : 'less'} ${what} than the baseline.`;
 }
 
-const named = 3;
+const mostNamed = 3;
 
-export function significanceSentence(significant: number | undefined, diff: Header): string {
+// With `named`, the largest of them follow.
+export function significanceSentence(significant: number | undefined, diff: Header, named = false): string {
   if (!diff.samples_before || !diff.samples_after || significant === undefined) {
     return 'Whether single changes are more than chance cannot be told: the number of samples is not known.';
   }
   if (significant === 0) return 'No function changed by more than chance would explain (q < 0.05).';
   const functions = significant === 1 ? '1 function' : `${formatCount(significant)} functions`;
-  return `${functions} changed by more than chance would explain (q < 0.05)${significant > 1 ? '; the largest:' : ':'}`;
+  const end = !named ? '.' : significant > 1 ? '; the largest:' : ':';
+  return `${functions} changed by more than chance would explain (q < 0.05)${end}`;
 }
 
 export interface LargestChange {
@@ -54,7 +56,7 @@ export function largestChanges(diff: Diff): LargestChange[] {
   const measure = measureOf(diff);
   return diff.rows
     .filter((row) => row.significant && row.flat_delta !== 0)
-    .slice(0, named)
+    .slice(0, mostNamed)
     .map((row) => ({
       row,
       text: `${measure.change(row.flat_delta)} (${formatRelative(row.flat_before, row.flat_after)})`,

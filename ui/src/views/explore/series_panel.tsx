@@ -109,7 +109,7 @@ export function SeriesPanel() {
 }
 
 function valueText(value: number | null | undefined, format: (value: number) => string): string {
-  return value === null || value === undefined ? 'no profile' : format(value);
+  return value === null || value === undefined ? 'no data' : format(value);
 }
 
 function GroupSelect() {

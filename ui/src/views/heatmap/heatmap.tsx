@@ -178,7 +178,7 @@ export function HeatmapView() {
         </fieldset>
         <SearchBox label="Light up cells with stacks that have" />
         {answer.slow && <span class="muted">loading</span>}
-        {map && <span class="muted">{countsText(map)}</span>}
+        {map && map.profiles > 0 && <span class="muted">{countsText(map)}</span>}
         {map && <Legend map={map} />}
       </div>
       {!key && (

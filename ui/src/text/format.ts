@@ -28,21 +28,15 @@ function digits(value: number): string {
   return value.toFixed(2);
 }
 
-// "1.23 s", "12.3 MiB", "4.56 k"
-export function formatValue(value: number, unit: string): string {
+// "1.23 s", "12.3 MiB", "4.56 k"; with `like` in the unit that fits that value, so that those of an axis are alike.
+export function formatValue(value: number, unit: string, like = value): string {
   const scale = scaleOf(unit);
-  const size = Math.abs(value);
+  const size = Math.abs(like);
   let step = scale[0];
   // 999.6 would be shown as 1000: the next unit says it better.
   for (const candidate of scale) if (size >= candidate.size * 0.9995) step = candidate;
   const text = digits(value / step.size);
   return step.name ? `${text} ${step.name}` : text;
-}
-
-// "+1.23 s", "−4 MiB", "±0"
-export function formatChange(value: number, unit: string): string {
-  if (value === 0) return '±0';
-  return (value > 0 ? '+' : '−') + formatValue(Math.abs(value), unit);
 }
 
 // A length of time in two digits: "8 min", "1.5 h", "58 s"

@@ -18,6 +18,10 @@ describe('weights of a comparison', () => {
     expect(share.value(15 * minute)).toBe('25.0 %');
     expect(share.change(-3 * minute)).toBe('−5.00 pp');
   });
+  it('say less and no change with their signs', () => {
+    expect(plainMeasure('bytes').change(-4096)).toBe('−4 KiB');
+    expect(plainMeasure('bytes').change(0)).toBe('±0');
+  });
   it('are what they are as totals, of amounts, and where no time is known', () => {
     expect(measureOf({ ...header, scale: 'absolute' }).value(minute)).toBe('1 min');
     expect(measureOf({ ...header, scale: 'rate', temporality: 'instant', unit: 'bytes' }).value(1024)).toBe('1 KiB');

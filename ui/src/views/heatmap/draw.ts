@@ -56,10 +56,11 @@ function drawAxes(context: CanvasRenderingContext2D, { map, plot, palette }: Sce
   context.textBaseline = 'middle';
   context.textAlign = 'right';
   const rowTicks = 5;
+  const largest = map.row_start + map.rows * map.row_size;
   for (let i = 0; i <= rowTicks; ++i) {
     const value = map.row_start + (map.rows * map.row_size * i) / rowTicks;
     const y = plot.top + plot.height - (plot.height * i) / rowTicks;
-    const text = formatValue(Math.round(value), map.kind === 'offset' ? 'nanoseconds' : map.unit);
+    const text = formatValue(Math.round(value), map.kind === 'offset' ? 'nanoseconds' : map.unit, largest);
     context.fillText(text, plot.left - 8, Math.min(plot.top + plot.height - 5, Math.max(plot.top + 5, y)));
   }
   context.textBaseline = 'top';

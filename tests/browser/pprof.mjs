@@ -10,8 +10,9 @@ const number = (field, value) => Buffer.concat([varint(field << 3), varint(value
 const block = (field, bytes) => Buffer.concat([varint((field << 3) | 2), varint(bytes.length), bytes]);
 const message = (field, ...parts) => block(field, Buffer.concat(parts));
 
-// `describe(name)` says { binary, file, line } of a frame, `labels(stack)` the labels of a sample. Counts are CPU samples of 10 ms.
-export function pprofOf(folded, describe, { type = ['cpu', 'nanoseconds'], each = 10_000_000, seconds = 10, labels = () => ({}) } = {}) {
+// `describe(name)` says { binary, file, line } of a frame, `labels(stack)` the labels of a sample. Counts are CPU samples of 10 ms;
+// with `counted` they are a type of their own before it, as most profilers write it.
+export function pprofOf(folded, describe, { type = ['cpu', 'nanoseconds'], each = 10_000_000, seconds = 10, labels = () => ({}), counted = false } = {}) {
   const strings = new Map([['', 0]]);
   const text = (value) => {
     if (!strings.has(value)) strings.set(value, strings.size);
@@ -27,9 +28,9 @@ export function pprofOf(folded, describe, { type = ['cpu', 'nanoseconds'], each 
     const [, stack, count] = /^(.*) (\d+)$/.exec(line);
     const ids = stack.split(';').map((name) => idOf(functions, name)).reverse(); // innermost first
     const said = Object.entries(labels(stack)).map(([key, value]) => message(3, number(1, text(key)), number(2, text(value))));
-    return message(2, block(1, Buffer.concat(ids.map(varint))), block(2, varint(Number(count) * each)), ...said);
+    return message(2, block(1, Buffer.concat(ids.map(varint))), block(2, Buffer.concat([...(counted ? [varint(count)] : []), varint(Number(count) * each)])), ...said);
   });
-  const parts = [message(1, number(1, text(type[0])), number(2, text(type[1]))), ...samples];
+  const parts = [...(counted ? [message(1, number(1, text('samples')), number(2, text('count')))] : []), message(1, number(1, text(type[0])), number(2, text(type[1]))), ...samples];
   for (const [name, id] of functions) {
     const { binary = '', file = '', line = 0 } = describe(name);
     const place = [number(1, id), ...(binary ? [number(2, idOf(binaries, binary))] : []), number(3, 0x1000 + id),

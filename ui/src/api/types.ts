@@ -12,7 +12,7 @@ export interface AnswerHeader {
   total: number;
   duration_ns: number; // that the profiles cover, added up over instances
   covered_ns: number; // the part of the range with data, each moment counted once
-  instances: number; // that ran at once, on average
+  instances: number | null; // that ran at once, on average; null: not known
   samples: number | null; // null: not known
   warnings: Warning[];
   time_ns: number;

@@ -37,12 +37,13 @@ describe('what an answer rests on', () => {
     expect(instancesText(2.97)).toBe('3 instances');
     expect(instancesText(2.5)).toBe('2.5 instances');
     expect(instancesText(0)).toBe('');
+    expect(instancesText(null)).toBe('');
   });
   it('counts samples where they are known', () => {
     expect(countsText(header)).toBe('12,345 samples from 24 profiles');
     expect(countsText({ samples: 1, profiles: 1 })).toBe('1 sample from 1 profile');
     expect(countsText({ samples: null, profiles: 2 })).toBe('2 profiles');
     expect(sideText(header)).toBe('8 min × 3 instances · 12,345 samples from 24 profiles');
-    expect(sideText({ ...header, covered_ns: 0, instances: 0, samples: null })).toBe('24 profiles');
+    expect(sideText({ ...header, covered_ns: 0, instances: null, samples: null })).toBe('24 profiles');
   });
 });

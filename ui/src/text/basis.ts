@@ -22,8 +22,8 @@ export function coveredText(covered: number, range: number): string {
 }
 
 // "3 instances"; one decimal where they came and went.
-export function instancesText(instances: number): string {
-  if (!(instances > 0)) return '';
+export function instancesText(instances: number | null): string {
+  if (!instances || instances < 0) return '';
   const whole = Math.round(instances);
   if (whole > 0 && Math.abs(instances - whole) <= 0.05 * whole) return many(whole, 'instance');
   return `${instances.toFixed(1)} instances`;

@@ -102,7 +102,8 @@ try {
   const address = (more) => `?${new URLSearchParams({ view: 'explore', query: checkout, ...more })}`;
   const grid = (page) => page.locator('.grid-body [role=row]').first().waitFor();
   const chart = (page) => page.locator('.u-over').waitFor();
-  const compared = { view: 'diff', from: 'now-28m', baseline: 1, base_from: 'now-58m', base_to: 'now-32m', scale: 'normalized' };
+  const of = (version) => `cpu{service_name="checkout", version="${version}"}`;
+  const compared = { view: 'diff', query: of('2.14.0'), baseline: 1, base_query: of('2.13.4') };
   const pictures = [
     ['services', '', (page) => page.getByRole('row', { name: /checkout/ }).waitFor()],
     ['explore', address({ by: 'pod' }), async (page) => { await chart(page); await openFlame(page); }],

@@ -419,7 +419,7 @@ test('a comparison can be swapped, scaled and opened by one side', () => onPage(
   await page.keyboard.press('w');
   await eventually(async () => assert.match(await page.textContent('.diff-summary'), /\+20\.5 s/));
   assert.equal(stateOf(page).get('from'), String(begin));
-  await button(page, 'By share').click();
+  await button(page, 'Shares').click();
   await eventually(async () => assert.equal(stateOf(page).get('scale'), 'normalized'));
   await page.getByRole('button', { name: 'Open alone: baseline' }).click();
   await eventually(async () => assert.equal(stateOf(page).get('view'), 'explore'));

@@ -85,8 +85,21 @@ describe('a command', () => {
     const state = explore({ view: 'diff', scale: 'normalized' });
     state.baseline = { ...state.source, from: 'now-2h', to: 'now-1h' };
     expect(vestaCommand(state, server)).toBe(
-      `vesta diff 'cpu{service_name="checkout"}' 'cpu{service_name="checkout"}' --base-from now-2h --base-to now-1h --mode normalized --from now-1h --to now --server http://localhost:4040`,
+      `vesta diff 'cpu{service_name="checkout"}' 'cpu{service_name="checkout"}' --base-from now-2h --base-to now-1h --scale share --from now-1h --to now --server http://localhost:4040`,
     );
+  });
+  it('compares as the page does, whatever the command would do by itself', () => {
+    const scaleOf = (more: Parameters<typeof explore>[0]) => {
+      const state = explore({ view: 'diff', ...more });
+      state.baseline = state.source;
+      return shellWords(vestaCommand(state, server))
+        .join(' ')
+        .match(/--scale (\w+)/)?.[1];
+    };
+    expect(scaleOf({})).toBeUndefined(); // by rate
+    expect(scaleOf({ scale: 'absolute' })).toBe('totals');
+    expect(scaleOf({ trace: 'ab12' })).toBe('rate');
+    expect(scaleOf({ trace: 'ab12', scale: 'absolute' })).toBeUndefined();
   });
   it('asks for a pprof where a selector cannot say it', () => {
     const words = shellWords(vestaCommand(explore({ trace: 'ab12' }), server));

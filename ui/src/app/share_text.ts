@@ -7,7 +7,7 @@ import {
   stepParameters,
 } from '../api/parameters';
 import { isRegion } from '../parts/region_chip';
-import type { Source, State, Step, StepKind } from '../state/state';
+import type { Scale, Source, State, Step, StepKind } from '../state/state';
 import { absolute, isRelative, resolveRange } from '../state/time';
 
 function frozenSource(source: Source, now: number): Source {
@@ -37,6 +37,8 @@ const flags: Record<string, string> = {
   show: '--show',
   show_from: '--show-from',
 };
+
+const scaleWords: Record<Scale, string> = { rate: 'rate', absolute: 'totals', normalized: 'share' };
 
 // The command takes each filter once. What drops if any matches can be joined; what must all match cannot.
 function joined(steps: readonly Step[]): Step[] | undefined {
@@ -82,7 +84,8 @@ export function vestaCommand(state: State, server: string): string {
       if (baseline.from !== source.from) put('--base-from', baseline.from);
       if (baseline.to !== source.to) put('--base-to', baseline.to);
     }
-    if (state.scale === 'normalized') put('--mode', 'normalized');
+    const usual = address ? 'totals' : 'rate'; // addresses are compared as files are
+    if (scaleWords[state.scale] !== usual) put('--scale', scaleWords[state.scale]);
   } else {
     const report = state.pane === 'table' || state.pane === 'both' ? 'top' : state.pane === 'tree' ? 'tree' : 'flame';
     put(report, sourceWord(source));

@@ -1,9 +1,7 @@
 // One selection, seen over time and as stacks.
 import { useEffect } from 'preact/hooks';
 import { useAnswer } from '../../api/answer';
-import { askJson } from '../../api/client';
-import { regionParameters, sampleParameters, sourceParameters } from '../../api/parameters';
-import type { Coverage } from '../../api/types';
+import { useCoverage } from '../../api/coverage';
 import { FirstRun } from '../../app/first_run';
 import { serverConfig } from '../../app/server_config';
 import { compare, setBaseline } from '../../app/shell_commands';
@@ -41,10 +39,7 @@ export function ExploreView() {
     if (!source.query && first) amend({ source: { ...state.value.source, query: `${first}{}` } });
   }, [source.query, first]);
 
-  const parameters = regionParameters(source, '', sampleParameters(state.value, sourceParameters(source)));
-  const coverage = useAnswer(source.query ? `coverage ${parameters}` : null, (signal) =>
-    askJson<Coverage>('coverage', parameters, signal),
-  );
+  const coverage = useCoverage(state.value);
   const failed = coverage.error && !coverage.data && ofAll.has(coverage.error.kind) ? coverage.error : undefined;
   const empty = coverage.data?.profiles === 0;
   const { trace, span, sampleLabels } = state.value;

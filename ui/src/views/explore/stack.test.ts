@@ -39,6 +39,10 @@ describe('series over time', () => {
     const young = totals([{ at: [30, 45], rates: [2, 4], covered: [5, 15] }]);
     expect(chartData(young, undefined, '').series[0]).toMatchObject({ average: 3.5, values: [null, null, 2, 4] });
   });
+  it('of profiles that do not say how long they took stand for the whole range', () => {
+    const folded = totals([{ pod: 'a', at: [15, 45], rates: [1, 3], covered: [0, 0] }]);
+    expect(chartData(folded, folded, 'pod').series[0]).toMatchObject({ average: 1, values: [null, 1, null, 3] });
+  });
   it('that follow each other within a bucket are not stacked as if both were there for all of it', () => {
     const deploy = totals([
       { pod: 'old', at: [0, 15], rates: [2, 2], covered: [15, 5] },

@@ -59,6 +59,11 @@ function averageOf(one: TotalsSeries): number | undefined {
   return one.rates && covered > 0 ? (sumOf(one.values) * 1e9) / covered : undefined;
 }
 
+// What fell into no time that is known stands for the whole range.
+function meanOf(one: TotalsSeries, values: readonly (number | null)[]): number | undefined {
+  return one.rates ? sumOf(values.map((value) => value ?? 0)) / values.length : undefined;
+}
+
 function described(value: string, rest: boolean, values: (number | null)[], average?: number): ChartSeries {
   let sum = 0;
   let count = 0;
@@ -82,10 +87,13 @@ export function chartData(grouped: Totals, whole: Totals | undefined, label: str
   const lists = [...grouped.series, ...(all ? [all] : [])];
   const times = grid(lists, grouped.from_ns, grouped.to_ns, grouped.step_ns);
   const step = grouped.step_ns > 0 ? grouped.step_ns : grouped.to_ns - grouped.from_ns;
-  const shared = all?.covered_ns && bucketsOf(all.times_ns, all.covered_ns, times, step);
-  const series = grouped.series.map((one) =>
-    described(label ? (one.labels[label] ?? '') : '', false, heightsOf(one, times, step, shared), averageOf(one)),
-  );
+  const shared =
+    all?.covered_ns && sumOf(all.covered_ns) > 0 ? bucketsOf(all.times_ns, all.covered_ns, times, step) : undefined;
+  const series = grouped.series.map((one) => {
+    const heights = heightsOf(one, times, step, shared);
+    const average = averageOf(one) ?? meanOf(one, heights);
+    return described(label ? (one.labels[label] ?? '') : '', false, heights, average);
+  });
   const restCount = grouped.cut.series;
   if (restCount > 0 && all) {
     const rest = heightsOf(all, times, step).map((value, index) => {

@@ -31,9 +31,6 @@ const map = (columns: number, rows: number, cells: Heatmap['cells']): Heatmap =>
   row_size: 1,
   cell_total: 1,
   left_out: 0,
-  samples: 7,
-  profiles: 7,
-  warnings: [],
   cells,
 });
 const draw = (scene: Heatmap, width: number, height: number) => {

@@ -25,9 +25,6 @@ const map = (more: Partial<Heatmap> = {}): Heatmap => ({
   row_size: 5,
   cell_total: 3,
   left_out: 0,
-  samples: 7,
-  profiles: 7,
-  warnings: [],
   cells: [
     [0, 0, 1],
     [3, 4, 2],

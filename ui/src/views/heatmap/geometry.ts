@@ -1,7 +1,6 @@
 // Where the cells of a heat map are, which of them a region has, and what the region means in times and values. Row 0 is
 // at the bottom. Time by value selects a rectangle; time by offset selects a stretch of time, from the first cell up its
 // column and on to the last, because that is what samples can be asked by.
-import type { Warning } from '../../api/types';
 import type { HeatmapKind, Source } from '../../state/state';
 
 export interface Heatmap {
@@ -16,9 +15,6 @@ export interface Heatmap {
   row_size: number;
   cell_total: number;
   left_out: number;
-  samples: number | null;
-  profiles: number;
-  warnings: Warning[];
   cells: [column: number, row: number, value: number][];
   matched?: [column: number, row: number, value: number][];
 }

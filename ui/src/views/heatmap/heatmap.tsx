@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAnswer } from '../../api/answer';
 import { askJson } from '../../api/client';
+import { useCoverage } from '../../api/coverage';
 import { sampleParameters, sourceParameters } from '../../api/parameters';
 import { isDark } from '../../app/theme';
 import { ErrorNotice } from '../../parts/notice';
@@ -147,6 +148,7 @@ export function HeatmapView() {
   const [chosen, setChosen] = useState<Chosen>({ first: null, second: null });
   const [toSecond, setToSecond] = useState(false);
   const parameters = question(now);
+  const coverage = useCoverage(now);
   const key = now.source.query || now.source.file ? `heatmap?${parameters}` : null;
   const answer = useAnswer<Heatmap>(key, (signal) => askJson<Heatmap>('heatmap', parameters, signal));
   // A region is of the map that it was drawn on: live refresh waits until it is gone.
@@ -178,7 +180,7 @@ export function HeatmapView() {
         </fieldset>
         <SearchBox label="Light up cells with stacks that have" />
         {answer.slow && <span class="muted">loading</span>}
-        {map && map.profiles > 0 && <span class="muted">{countsText(map)}</span>}
+        {coverage.data && <span class="muted">{countsText(coverage.data)}</span>}
         {map && <Legend map={map} />}
       </div>
       {!key && (
@@ -201,7 +203,7 @@ export function HeatmapView() {
       )}
       {map && map.cells.length > 0 && (
         <>
-          <Warnings of={map} />
+          <Warnings of={coverage.data} />
           <HeatmapCanvas
             map={map}
             first={chosen.first}

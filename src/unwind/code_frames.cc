@@ -452,7 +452,7 @@ class FrameFinder {
     if (expected != 0) rows_.try_emplace(expected);
   }
 
-  // Code that no one calls by name: functions that are called through pointers begin at aligned
+  // Code that nothing calls by name: functions that are called through pointers begin at aligned
   // addresses behind the end of another.
   void follow_likely_starts() {
     for (const CodeRange& range : code_.ranges()) {

@@ -104,6 +104,19 @@ TEST(Arguments, EverythingAfterTwoDashesIsASource) {
   EXPECT_THAT(parse_arguments(sample_command(), {"-"})->positional, ElementsAre("-"));
 }
 
+TEST(Arguments, AFlagMayBeRepeated) {
+  const auto a = parse_arguments(sample_command(), {"-n", "5", "x", "--nodes=7", "-n9"});
+  ASSERT_TRUE(a.ok());
+  EXPECT_THAT(a->all("nodes"), ElementsAre("5", "7", "9"));
+  EXPECT_EQ(a->get("nodes"), "9") << "the last one counts where one is asked for";
+  EXPECT_TRUE(a->all("cum").empty());
+}
+
+TEST(Arguments, WordsBeforeTwoDashesAreToldFromThoseBehind) {
+  EXPECT_EQ(parse_arguments(sample_command(), {"x", "--", "y"})->words_before_dashes, 1U);
+  EXPECT_EQ(parse_arguments(sample_command(), {"--", "y"})->words_before_dashes, 0U);
+}
+
 TEST(Arguments, MistakesAreAnsweredWithAWayOut) {
   const auto hint = [](const std::vector<std::string>& words) {
     const auto a = parse_arguments(sample_command(), words);

@@ -109,7 +109,7 @@ TEST_F(RecordingTest, KnowsWhenAllTargetsHaveEnded) {
   const auto recording = Recording::start(options);
   ASSERT_TRUE(recording.ok()) << recording.error().message;
   EXPECT_FALSE((*recording)->targets_ended());
-  // A zombie has ended, too: nobody waits for it yet.
+  // A zombie has ended, too: its parent has not collected it yet.
   ::kill(pid_, SIGKILL);
   const auto deadline = std::chrono::steady_clock::now() + 20s;
   while (!(*recording)->targets_ended() && std::chrono::steady_clock::now() < deadline)

@@ -105,7 +105,8 @@ class UpTest(RecordingTest):
         with running(self.shares):
             with Up("--duration", "1s") as up:
                 wait_until(lambda: "shares" in up.services(), "the victim is among the services")
-                answer = up.get("/api/v1/agents")
+                # The first window may be stored before the agent has finished its start.
+                answer = wait_until(lambda: (found := up.get("/api/v1/agents"))["local"] and found, "the agent is known")
                 local = answer["local"]
                 self.assertEqual(local["rate_configured_hz"], 99)
                 self.assertGreater(local["samples"], 0)

@@ -151,6 +151,7 @@ void ProcessTable::read_stat(Tracked& process, const ProcStat& stat) {
 
 void ProcessTable::read_details(Tracked& process) {
   process.has_details = true;
+  ++counters_.details_read;
   const auto dir = ProcDir::open(options_.proc_root, process.pid);
   if (!dir) return;
   if (process.start_ticks != 0) {
@@ -277,13 +278,23 @@ void ProcessTable::on(const CommEvent& event) {
   }
   process->spaces.push_back({event.time_ns, std::move(fresh)});
   process->drop_spaces(latest_ns_ - std::min(latest_ns_, options_.keep_after_exit_ns), kMaxSpaces);
-  // Container runtimes change cgroup, user and root between fork and exec.
-  process->has_details = false;
-  if (detail_budget_ns_ >= kDetailCostNs) {
-    detail_budget_ns_ -= kDetailCostNs;
-    read_details(*process);
-  }
+  read_details_after_exec(*process);
   note_change(*process);
+}
+
+// Container runtimes change cgroup, user and root between fork and exec. Of a process whose details
+// are not read now they are when it is sampled, if it lives that long.
+void ProcessTable::read_details_after_exec(Tracked& process) {
+  process.has_details = false;
+  const std::string parent = process.exe;
+  const std::string cgroup = process.cgroup;
+  if (detail_budget_ns_ < kDetailCostNs || !detail_trust_.should_look(parent, cgroup)) return;
+  detail_budget_ns_ -= kDetailCostNs;
+  const uint32_t uid = process.uid;
+  const std::shared_ptr<const ProcessRoot> root = process.root;
+  read_details(process);
+  detail_trust_.note(parent, cgroup,
+                     process.cgroup == cgroup && process.uid == uid && process.root == root);
 }
 
 void ProcessTable::on(const MmapEvent& event) {

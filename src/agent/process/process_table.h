@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "agent/process/detail_trust.h"
 #include "agent/process/mapping_history.h"
 #include "agent/process/module_registry.h"
 #include "agent/process/proc_files.h"
@@ -58,6 +59,7 @@ struct ProcessTableCounters {
   uint64_t mappings_refused = 0;  // above the limit per process
   uint64_t processes_refused = 0;
   uint64_t exits_noticed_late = 0;  // their event was lost
+  uint64_t details_read = 0;        // user, cgroup and root of a process
 };
 
 class ProcessTable {
@@ -120,6 +122,7 @@ class ProcessTable {
   Tracked* known_or_discovered(uint32_t pid, uint64_t time_ns);
   void read_stat(Tracked& process, const ProcStat& stat);
   void read_details(Tracked& process);
+  void read_details_after_exec(Tracked& process);
   void retire(Tracked& process, uint64_t time_ns);
   void expire(uint64_t now_ns);
 
@@ -148,7 +151,8 @@ class ProcessTable {
   std::unordered_map<uint32_t, uint64_t> missing_;  // not in /proc when last looked, and when
   std::set<std::string, std::less<>> names_;
   uint64_t next_verify_ns_ = 0;
-  uint64_t detail_budget_ns_ = 0;  // see on(CommEvent)
+  uint64_t detail_budget_ns_ = 0;  // see read_details_after_exec()
+  DetailTrust detail_trust_;
   ProcessTableCounters counters_;
 };
 

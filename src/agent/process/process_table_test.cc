@@ -370,6 +370,35 @@ TEST_F(ProcessTableTest, AnExecByAThreadThatIsNotTheFirstGoesOn) {
   EXPECT_EQ(table_->process(10)->exit_ns, 300);
 }
 
+TEST_F(ProcessTableTest, WhatAShellStartsIsTakenToBeWhereTheShellIs) {
+  proc_.add(5, 1, "bash", "");
+  table_->scan();
+  for (uint32_t pid = 100; pid < 260; ++pid) {
+    const uint64_t time_ns = now_ + uint64_t{pid} * kSecond;
+    proc_.add(pid, 5, "ls", "");
+    fork(pid, 5, time_ns);
+    exec(pid, "ls", time_ns + 1);
+    EXPECT_EQ(table_->process(pid)->cgroup, "/test.slice");
+    exit(pid, pid, time_ns + 2);
+    proc_.remove(pid);
+  }
+  EXPECT_LE(table_->counters().details_read, 1U + 8U + 160U / 16U);
+}
+
+TEST_F(ProcessTableTest, WhatAContainerRuntimeStartsIsLookedAtEachTime) {
+  proc_.add(5, 1, "runc", "");
+  table_->scan();
+  for (uint32_t pid = 100; pid < 160; ++pid) {
+    const uint64_t time_ns = now_ + uint64_t{pid} * kSecond;
+    proc_.add(pid, 5, "app", "");
+    const std::string cgroup = fmt::format("/pods/{}", pid);
+    write_text(fmt::format("{}/{}/cgroup", proc_.root(), pid), "0::" + cgroup + "\n");
+    fork(pid, 5, time_ns);
+    exec(pid, "app", time_ns + 1);
+    EXPECT_EQ(table_->process(pid)->cgroup, cgroup);
+  }
+}
+
 TEST_F(ProcessTableTest, NonsenseIsIgnored) {
   mmap(0, 0x1000, 0x2000, "[x]", 1);
   mmap(UINT32_MAX, 0x1000, 0x2000, "[x]", 1);

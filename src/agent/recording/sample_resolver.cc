@@ -290,10 +290,17 @@ void SampleResolver::begin() {
 }
 
 void SampleResolver::request_tables(uint32_t pid) {
+  const bool is_target = targets_.contains(pid);
   for (const CodeMapping& mapping : processes_.mappings(pid).mappings) {
-    if (!mapping.module) continue;
-    if (const auto module = modules_.module(mapping.module))
-      (void)loader_.get(module, slots_.find(mapping.module));
+    const auto module = mapping.module ? modules_.module(mapping.module) : nullptr;
+    if (module == nullptr) continue;
+    const uint32_t slot = slots_.find(mapping.module);
+    if (is_target) {
+      (void)loader_.get(module, slot);
+    } else {
+      // Most processes end before they are sampled: their tables are loaded when one is.
+      loader_.prepare(module, slot);
+    }
   }
 }
 

@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "agent/unwinding/module_slots.h"
 #include "base/clock.h"
+#include "base/thread_name.h"
 
 namespace vesta {
 namespace {
@@ -42,12 +44,21 @@ std::shared_ptr<const UnwindTable> TableLoader::get(const std::shared_ptr<const 
   entry.last_use = ++use_clock_;
   const bool kernel_lacks_it = kernel_ != nullptr && slot != ModuleSlots::kNoSlot &&
                                (!entry.in_kernel || entry.slot != slot);
-  if ((entry.table == nullptr || kernel_lacks_it) && !entry.requested) {
-    entry.requested = true;
-    queue_.push_back({module, slot});
-    wake_.notify_one();
-  }
+  if (entry.table == nullptr || kernel_lacks_it) request(entry, module, slot);
   return entry.table;
+}
+
+void TableLoader::prepare(const std::shared_ptr<const Module>& module, uint32_t slot) {
+  const std::lock_guard guard(lock_);
+  Entry& entry = entries_[module->id()];
+  if (!entry.was_here) request(entry, module, slot);
+}
+
+void TableLoader::request(Entry& entry, const std::shared_ptr<const Module>& module,
+                          uint32_t slot) {
+  if (std::exchange(entry.requested, true)) return;
+  queue_.push_back({module, slot});
+  wake_.notify_one();
 }
 
 void TableLoader::forget_slot(ModuleId module, uint32_t slot) {
@@ -82,6 +93,7 @@ TableLoader::Statistics TableLoader::statistics() const {
 }
 
 void TableLoader::run(const std::stop_token& stop) {
+  name_thread("vesta-tables");
   while (!stop.stop_requested()) {
     std::vector<Request> batch;
     {
@@ -128,6 +140,7 @@ void TableLoader::take_in(const Request& request) {
   Entry& entry = entries_[request.module->id()];
   if (entry.table == nullptr) statistics_.copy_bytes += table->bytes();
   entry.table = std::move(table);
+  entry.was_here = true;
   // Stacks that wait can go on before the kernel has it.
   const uint64_t one = 1;
   (void)!::write(ready_.get(), &one, sizeof(one));

@@ -42,6 +42,9 @@ class TableLoader {
   // nowhere.
   std::shared_ptr<const UnwindTable> get(const std::shared_ptr<const Module>& module,
                                          uint32_t slot);
+  // Has the table built, and kept on disk, if that was never done: the module is mapped, and may be
+  // sampled or not. A module whose table was here once costs nothing.
+  void prepare(const std::shared_ptr<const Module>& module, uint32_t slot);
   // The slot belongs to another module from now on.
   void forget_slot(ModuleId module, uint32_t slot);
   // A sample went through this module: it is in use.
@@ -71,6 +74,7 @@ class TableLoader {
     std::shared_ptr<const UnwindTable> table;  // null: not here
     uint32_t slot = UINT32_MAX;
     bool requested = false;
+    bool was_here = false;
     bool in_kernel = false;
     uint64_t kernel_bytes = 0;
     uint64_t last_use = 0;
@@ -81,6 +85,8 @@ class TableLoader {
   };
 
   void run(const std::stop_token& stop);
+  void request(Entry& entry, const std::shared_ptr<const Module>& module,
+               uint32_t slot);  // REQUIRES: lock held
   std::shared_ptr<const UnwindTable> load(const Module& module);
   void take_in(const Request& request);
   void hand_to_kernel(std::span<const Request> requests);

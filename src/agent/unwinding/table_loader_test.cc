@@ -93,6 +93,23 @@ TEST_F(TableLoaderTest, CopiesBeyondTheLimitGoLeastRecentlyUsedFirst) {
   EXPECT_EQ(loader.statistics().built, 3U);
 }
 
+TEST_F(TableLoaderTest, WhatWasPreparedOnceIsNotLoadedForEveryProcessThatStarts) {
+  TableLoaderOptions options;
+  options.max_copy_bytes = 1;
+  TableLoader loader(nullptr, nullptr, options);
+  const auto module = module_of("/bin/sh");
+  ASSERT_NE(module, nullptr);
+  for (int i = 0; i < 10; ++i) {
+    loader.prepare(module, ModuleSlots::kNoSlot);
+    ASSERT_TRUE(loader.wait_until_idle(seconds(60)));
+  }
+  EXPECT_EQ(loader.statistics().built, 1U);
+  // When it is needed it comes.
+  EXPECT_EQ(loader.get(module, ModuleSlots::kNoSlot), nullptr);
+  ASSERT_TRUE(loader.wait_until_idle(seconds(60)));
+  EXPECT_EQ(loader.statistics().built, 2U);
+}
+
 TEST_F(TableLoaderTest, ASlotOfAModuleNeverSeenIsForgottenInPeace) {
   TableLoader loader(nullptr, nullptr, {});
   loader.forget_slot(ModuleId(17), 3);

@@ -26,6 +26,7 @@
 #include "agent/windows/window_profiler.h"
 #include "base/clock.h"
 #include "base/process_metrics.h"
+#include "base/thread_name.h"
 #include "base/units.h"
 
 namespace vesta::agent {
@@ -86,6 +87,15 @@ Status fit_into_cgroup(const std::optional<CgroupMemory>& cgroup, AgentLimits& l
   return {};
 }
 
+// What agent.limits.memory leaves for each of what grows; the rest is for profiles and queues.
+void share_memory(uint64_t limit, WindowProfilerOptions& options) {
+  options.symbolizer.max_bytes = limit / 5;
+  options.name_cache_bytes = limit / 32;
+  options.sampling.queue_bytes = limit / 8;
+  // So that a stop takes no longer than options.stop_grace_ns.
+  options.sampling.last_table_wait_ns = 3'000'000'000;
+}
+
 Result<WindowFilters> window_filters(const FilterConfig& config) {
   WindowFilters filters;
   VESTA_ASSIGN(filters.hidden, FrameFilter::compile(config.exclude_patterns));
@@ -115,6 +125,7 @@ struct AgentApp::Running {
   void govern();
   void note_fixed_cost();
   void watch_memory();
+  void watch_naming();
   CpuUsage usage() const;
   void note_progress();
   std::vector<std::string> problems() const;
@@ -154,6 +165,7 @@ struct AgentApp::Running {
   bool is_stopped = false;
   std::atomic<bool> is_over_memory{false};
   std::atomic<bool> is_over_cpu{false};
+  std::atomic<bool> is_naming_behind{false};
   std::condition_variable_any wake;
   std::mutex wake_mutex;
   std::jthread caretaker;  // last: ends before the rest does
@@ -241,6 +253,7 @@ Status AgentApp::Running::start_profiler() {
   options.symbolizer.symbols.languages = {profiling.symbols.demangle_cpp,
                                           profiling.symbols.demangle_rust};
   options.duration_ns = profiling.duration_ns;
+  share_memory(config.limits.memory_bytes, options);
   VESTA_ASSIGN(options.filters, window_filters(profiling.filters));
   options.resource_of = [this](const SampledProcess& process) { return resource_of(process); };
   options.host = host();
@@ -369,6 +382,27 @@ void AgentApp::Running::watch_memory() {
   is_over_memory = is_over;
 }
 
+void AgentApp::Running::watch_naming() {
+  if (profiler == nullptr) return;
+  int64_t window_ns = 0;
+  {
+    const std::lock_guard guard(mutex);
+    window_ns = config.profiling.duration_ns;
+  }
+  const uint64_t age_ns = profiler->sampling().oldest_unnamed_ns();
+  const bool is_behind = age_ns > static_cast<uint64_t>(window_ns);
+  if (is_behind && !is_naming_behind) {
+    log.warn("naming is more than a window behind",
+             {{"oldest_unnamed_sample", fmt::format("{:.0f} s", static_cast<double>(age_ns) / 1e9)},
+              {"hint",
+               "the disk or the CPU is busy; vesta_agent_symbol_table_opens_total says "
+               "whether agent.limits.memory is too low"}});
+  } else if (!is_behind && is_naming_behind) {
+    log.info("naming has caught up");
+  }
+  is_naming_behind = is_behind;
+}
+
 void AgentApp::Running::note_progress() {
   if (profiler == nullptr) return;
   const Sampling::Rounds now = profiler->sampling().rounds();
@@ -378,11 +412,13 @@ void AgentApp::Running::note_progress() {
 }
 
 void AgentApp::Running::take_care(const std::stop_token& stop) {
+  name_thread("vesta-care");
   for (uint64_t round = 0; !stop.stop_requested(); ++round) {
     // A server beside it needs its pages.
     if (round == kRoundsOfStart && parts.is_alone) release_startup_pages();
     govern();
     watch_memory();
+    watch_naming();
     note_progress();
     exporters->watch();
     jfr_exporters->watch();
@@ -408,6 +444,11 @@ std::vector<std::string> AgentApp::Running::warnings() const {
   if (profiler != nullptr) {
     add("kernel functions have no names", profiler->kernel_problem());
     add("unwind tables are not kept for the next start", profiler->sampling().cache_problem());
+    if (is_naming_behind) {
+      out.emplace_back(
+          "naming is more than a window behind: profiles come late, and stacks that wait too long "
+          "are sent as addresses");
+    }
   }
   if (const KubernetesStats stats = kubernetes->stats(); stats.is_enabled)
     add("pods are not known", stats.last_error);
@@ -465,6 +506,11 @@ AgentStatus AgentApp::Running::status() const {
     out.other_samples = facts.other_samples;
     out.folded_frames = facts.folded_frames;
     out.names = {facts.name_hits, facts.name_misses, facts.name_bytes};
+    const Symbolizer::Statistics& tables = facts.tables;
+    out.tables = {tables.opens, tables.closes, tables.open, tables.bytes, tables.budget_bytes};
+    out.oldest_unnamed_ns = sampling.oldest_unnamed_ns();
+    out.troubles[std::string(WindowBuilder::kLate)] = facts.late_stacks;
+    out.troubles["sample came after its window was handed over"] = facts.strays;
     for (const auto& [name, coverage] : facts.coverage) {
       out.binaries.push_back({name, coverage.samples, coverage.whole_stacks, coverage.frames,
                               coverage.named_frames, coverage.decoded_frames,

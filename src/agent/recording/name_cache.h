@@ -1,9 +1,13 @@
 // Names that were found once, for a profiler that runs for months: a symbol table need not be open
-// while its program does the same as before. Bounded; refers to the source behind it, which must
-// outlive it. One owner thread.
+// while its program does the same as before. Bounded: names that nobody asked for lately go first.
+// May be told to answer from what it knows alone after some time, so that naming comes to an end
+// however slow files are. Refers to the source behind it, which must outlive it. One owner thread,
+// but for stop_by().
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -16,36 +20,74 @@ namespace vesta {
 
 class NameCache final : public NameSource {
  public:
-  NameCache(NameSource& source, uint64_t max_bytes) : source_(source), max_bytes_(max_bytes) {}
+  using Clock = std::function<uint64_t()>;  // CLOCK_MONOTONIC in ns; that when empty
+
+  NameCache(NameSource& source, uint64_t max_bytes, Clock clock = {});
 
   bool symbolize(const CodeAddress& address, std::vector<SourceFrame>& frames) override;
   CodePlace place(const CodeAddress& address) override { return source_.place(address); }
   FrameKind kind(const CodeAddress& address) const override { return source_.kind(address); }
 
+  // Finds the names of all these places that are not known yet, one binary after the other, so that
+  // those whose tables do not all fit in memory are opened once. Sorts them.
+  void learn(std::vector<CodeAddress>& addresses) override;
+
+  // From that time on (CLOCK_MONOTONIC), what is not known stays without a name and is counted.
+  void set_deadline(uint64_t time_ns) override { deadline_ns_ = time_ns; }
+  // The same, for good. Any thread.
+  void stop_by(uint64_t time_ns) { stop_ns_ = time_ns; }
+  uint64_t too_late() const override { return too_late_; }
+
   // Code of the kernel came or went: its addresses may mean something else now.
   void forget_kernel();
-  // Starts again when there is too much. Views that were handed out end here.
+  // Forgets what was not asked for lately when there is too much. Views that were handed out end
+  // here.
   void shrink();
-  void clear();
+  // The same at once, to save memory.
+  void shed();
 
-  uint64_t byte_size() const { return bytes_; }
+  uint64_t byte_size() const { return recent_.bytes + older_.bytes; }
   uint64_t hits() const { return hits_; }
   uint64_t misses() const { return misses_; }
 
  private:
   struct Known {
-    std::vector<SourceFrame> frames;  // views into texts_
+    std::vector<SourceFrame> frames;  // views into the generation's texts
     bool is_named = false;
   };
-  std::string_view keep(std::string_view text);
+  // Names move to the recent generation when they are asked for again; the older one goes as a
+  // whole.
+  struct Generation {
+    using Places = std::unordered_map<CodeAddress, Known, CodeAddressHash>;
+    Places files;
+    Places kernel;                                        // apart, to be forgotten at once
+    std::unordered_set<std::string, TableKeyHash> texts;  // does not move what it holds
+    uint64_t bytes = 0;
+
+    Places& places(const CodeAddress& address) {
+      return address.kind == CodeAddress::Kind::kKernel ? kernel : files;
+    }
+    const Known* find(const CodeAddress& address);
+
+    std::string_view keep(std::string_view text);
+    const Known& add(const CodeAddress& address, Known known);
+    void forget_kernel();
+  };
+
+  bool is_too_late() const;
+  const Known* find(const CodeAddress& address);
 
   NameSource& source_;
   const uint64_t max_bytes_;
-  std::unordered_map<CodeAddress, Known, CodeAddressHash> known_;
-  std::unordered_set<std::string, TableKeyHash> texts_;  // does not move what it holds
-  uint64_t bytes_ = 0;
+  const Clock clock_;
+  Generation recent_;
+  Generation older_;
+  uint64_t deadline_ns_ = UINT64_MAX;
+  std::atomic<uint64_t> stop_ns_{UINT64_MAX};
   uint64_t hits_ = 0;
   uint64_t misses_ = 0;
+  uint64_t too_late_ = 0;
+  std::vector<SourceFrame> ignored_;  // scratch
 };
 
 }  // namespace vesta

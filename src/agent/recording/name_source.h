@@ -31,6 +31,14 @@ class NameSource {
   // Views live until the next call.
   virtual CodePlace place(const CodeAddress& address) = 0;
   virtual FrameKind kind(const CodeAddress& address) const = 0;
+
+  // A source for which looking up takes time may do it for many places at once, in the order that
+  // suits it.
+  virtual void learn(std::vector<CodeAddress>& /*addresses*/) {}
+  // And may give up at some time (CLOCK_MONOTONIC): what it does not know by then has no name.
+  virtual void set_deadline(uint64_t /*time_ns*/) {}
+  // Places that were asked for and not looked up, so far, because it was too late.
+  virtual uint64_t too_late() const { return 0; }
 };
 
 }  // namespace vesta

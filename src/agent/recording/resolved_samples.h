@@ -74,6 +74,13 @@ struct KernelSymbolChange {
   std::string name;
 };
 
+// Events that left no stack, counted at some time since the last count.
+struct LostEvents {
+  std::string reason;
+  uint64_t count = 0;
+  uint64_t time_ns = 0;  // CLOCK_MONOTONIC
+};
+
 struct ResolvedSamples {
   std::vector<ResolvedSample> samples;
   std::vector<CodeAddress> frames;  // of all samples; leaf first, kernel before user
@@ -83,8 +90,13 @@ struct ResolvedSamples {
   std::vector<KernelSymbolChange> kernel_symbols;
   // Indexes of processes that have ended; no later batch has samples of them.
   std::vector<uint32_t> ended;
+  std::vector<LostEvents> lost;
+  // All that was sampled before is in this batch or in an earlier one; CLOCK_MONOTONIC.
+  uint64_t complete_until_ns = 0;
 
-  bool empty() const { return samples.empty() && kernel_symbols.empty() && ended.empty(); }
+  bool empty() const {
+    return samples.empty() && kernel_symbols.empty() && ended.empty() && lost.empty();
+  }
 };
 
 }  // namespace vesta

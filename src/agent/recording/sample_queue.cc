@@ -10,12 +10,18 @@ uint64_t bytes_of(const ResolvedSamples& samples) {
          samples.frames.size() * sizeof(CodeAddress);
 }
 
+// Of the first sample: they are nearly in order. 0 without one.
+uint64_t time_of(const ResolvedSamples& samples) {
+  return samples.samples.empty() ? 0 : samples.samples.front().time_ns;
+}
+
 }  // namespace
 
 void SampleQueue::push(ResolvedSamples samples) {
   const std::lock_guard guard(lock_);
   if (bytes_ + bytes_of(samples) > max_bytes_) {
     dropped_ += samples.samples.size();
+    samples.lost.push_back({std::string(kDropped), samples.samples.size(), time_of(samples)});
     samples.samples.clear();
     samples.frames.clear();
   }
@@ -31,7 +37,22 @@ std::optional<ResolvedSamples> SampleQueue::pop(std::chrono::milliseconds longes
   ResolvedSamples batch = std::move(batches_.front());
   batches_.pop_front();
   bytes_ -= bytes_of(batch);
+  popped_ns_ = time_of(batch);
   return batch;
+}
+
+void SampleQueue::done() {
+  const std::lock_guard guard(lock_);
+  popped_ns_ = 0;
+}
+
+uint64_t SampleQueue::oldest_ns() const {
+  const std::lock_guard guard(lock_);
+  if (popped_ns_ != 0) return popped_ns_;
+  for (const ResolvedSamples& batch : batches_) {
+    if (!batch.samples.empty()) return time_of(batch);
+  }
+  return 0;
 }
 
 void SampleQueue::close() {

@@ -36,6 +36,35 @@ TEST(SampleQueue, WhatDoesNotFitIsCountedAndItsProcessesStay) {
   EXPECT_EQ(queue.dropped(), 5U);
 }
 
+TEST(SampleQueue, WhatDoesNotFitIsToldAsLostAtItsTime) {
+  SampleQueue queue(sizeof(ResolvedSample));
+  ResolvedSamples batch = batch_of(3);
+  batch.samples[0].time_ns = 77;
+  queue.push(std::move(batch));
+  const auto emptied = queue.pop(kLong);
+  ASSERT_EQ(emptied->lost.size(), 1U);
+  EXPECT_EQ(emptied->lost[0].count, 3U);
+  EXPECT_EQ(emptied->lost[0].time_ns, 77U);
+}
+
+TEST(SampleQueue, TellsTheAgeOfWhatIsNotNamed) {
+  SampleQueue queue(1 << 20);
+  EXPECT_EQ(queue.oldest_ns(), 0U);
+  for (const uint64_t time_ns : {5U, 9U}) {
+    ResolvedSamples batch = batch_of(2);
+    batch.samples[0].time_ns = time_ns;
+    queue.push(std::move(batch));
+  }
+  EXPECT_EQ(queue.oldest_ns(), 5U);
+  (void)queue.pop(kLong);
+  EXPECT_EQ(queue.oldest_ns(), 5U);  // being named
+  queue.done();
+  EXPECT_EQ(queue.oldest_ns(), 9U);
+  (void)queue.pop(kLong);
+  queue.done();
+  EXPECT_EQ(queue.oldest_ns(), 0U);
+}
+
 TEST(SampleQueue, EndsAfterTheLastBatch) {
   SampleQueue queue(1 << 20);
   queue.push(batch_of(1));

@@ -54,7 +54,8 @@ void SampleResolver::add(const SampleRecord& record) {
     return;
   }
   waiting_bytes_ += bytes;
-  waiting_.push_back({{begin, end}, {record.more_stack.begin(), record.more_stack.end()}});
+  waiting_.push_back(
+      {{begin, end}, {record.more_stack.begin(), record.more_stack.end()}, record.head.time_ns});
 }
 
 void SampleResolver::retry() {
@@ -68,16 +69,33 @@ void SampleResolver::retry() {
   }
 }
 
-void SampleResolver::give_up_waiting() {
+void SampleResolver::give_up_waiting(uint64_t before_ns) {
   std::deque<Waiting> records;
   records.swap(waiting_);
   waiting_bytes_ = 0;
-  for (const Waiting& waiting : records) {
+  for (Waiting& waiting : records) {
+    if (waiting.time_ns >= before_ns) {
+      waiting_bytes_ += bytes_of(waiting);
+      waiting_.push_back(std::move(waiting));
+      continue;
+    }
     (void)parse_sample(waiting.record, waiting.more_stack, [this](const SampleRecord& record) {
       const Stack stack = finish_stack(record);
       append(record, stack.user_frames, stack.result);
     });
   }
+}
+
+uint64_t SampleResolver::oldest_waiting_ns() const {
+  uint64_t oldest = UINT64_MAX;
+  for (const Waiting& waiting : waiting_) oldest = std::min(oldest, waiting.time_ns);
+  return oldest;
+}
+
+uint64_t SampleResolver::bytes_of(const Waiting& waiting) {
+  uint64_t bytes = waiting.record.size();
+  for (const StackPiece& piece : waiting.more_stack) bytes += piece.bytes.size();
+  return bytes;
 }
 
 // The process as it was at the time of the sample, and the copy of its stack.

@@ -41,9 +41,12 @@ class SampleResolver {
   void add(const KsymbolEvent& event);
   // Tables have come: finish what waited for them.
   void retry();
-  // No table will come any more: finish as well as possible.
-  void give_up_waiting();
+  // Finishes what was sampled before that time (CLOCK_MONOTONIC) as well as possible: no table will
+  // come, or it takes too long.
+  void give_up_waiting(uint64_t before_ns = UINT64_MAX);
   bool is_waiting() const { return !waiting_.empty(); }
+  // When the oldest sample was taken that waits for a table; UINT64_MAX when none does.
+  uint64_t oldest_waiting_ns() const;
 
   // From now on of interest, or no more.
   void add_target(uint32_t pid);
@@ -99,7 +102,9 @@ class SampleResolver {
   struct Waiting {
     std::vector<char> record;  // as it came
     std::vector<StackPiece> more_stack;
+    uint64_t time_ns = 0;
   };
+  static uint64_t bytes_of(const Waiting& waiting);
   std::deque<Waiting> waiting_;
   uint64_t waiting_bytes_ = 0;
   ResolvedSamples out_;

@@ -12,7 +12,9 @@
 #include <bit>
 #include <cerrno>
 #include <chrono>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "agent/cpu/cpu_sampler.h"
 #include "agent/process/process_table.h"
@@ -20,6 +22,7 @@
 #include "agent/recording/sample_queue.h"
 #include "agent/recording/sample_resolver.h"
 #include "base/clock.h"
+#include "base/thread_name.h"
 #include "unwind/table_cache.h"
 
 namespace vesta {
@@ -45,11 +48,11 @@ constexpr std::chrono::milliseconds kTick{200};
 constexpr uint64_t kMaintainNs = 1'000'000'000;
 constexpr uint64_t kTidyNs = 2'000'000'000;
 constexpr uint64_t kTellAgainNs = 300'000'000'000;
-constexpr uint64_t kMaxTableWaitNs = 10'000'000'000;  // at the end, for the last stacks
+// From the time stamp of a sample until its record can be read: the kernel walks the stack between.
+constexpr uint64_t kRecordDelayNs = 50'000'000;
 // For the tables of what is to be recorded, before the first sample: a stack that waits for its
 // table is copied, and a copy ends where the target switched stacks (in a signal handler, say).
 constexpr std::chrono::milliseconds kMaxTableHeadStart{2000};
-constexpr uint64_t kQueueBytes = 64ULL << 20;
 
 constexpr uint32_t kMinRingBytes = 2U << 20;
 constexpr uint32_t kMaxRingBytes = 64U << 20;
@@ -66,14 +69,19 @@ uint32_t ring_bytes_for(uint32_t frequency, uint32_t cpus) {
 
 struct Sampling::Parts {
   explicit Parts(const SamplingOptions& sampling_options)
-      : options(sampling_options), slots(CpuSamplerOptions().max_modules), queue(kQueueBytes) {}
+      : options(sampling_options),
+        slots(CpuSamplerOptions().max_modules),
+        queue(sampling_options.queue_bytes) {}
 
   void collect(const std::stop_token& stop);
   void collect_once();
+  void hand_over(uint64_t drained_ns);
+  void count_lost();
   void drain_side_band();
   void wait_for_tables();
   void follow_frequency();
   void name();
+  std::vector<std::pair<std::string, uint64_t>> lost_in_kernel() const;
 
   const SamplingOptions options;
   SamplingTargets targets;  // none for the whole host
@@ -102,6 +110,11 @@ struct Sampling::Parts {
   std::atomic<uint32_t> wanted_frequency{0};
   std::atomic<uint32_t> frequency{0};
   std::atomic<uint64_t> period_ns{0};
+  // All that was sampled before has been pushed into the queue.
+  std::atomic<uint64_t> collected_until_ns{0};
+  std::atomic<uint64_t> oldest_waiting_ns{UINT64_MAX};  // for a table
+  std::map<std::string, uint64_t> lost_before;          // of the collecting thread
+  std::vector<LostEvents> lost;                         // to be handed over
   std::atomic<uint64_t> collecting_rounds{0};
   std::atomic<uint64_t> naming_rounds{0};
   std::atomic<uint64_t> process_count{0};
@@ -122,6 +135,7 @@ void Sampling::Parts::drain_side_band() {
 }
 
 void Sampling::Parts::collect_once() {
+  const uint64_t began_ns = monotonic_ns();
   // Processes before samples: an event that is older than a sample must be known when the sample is
   // looked up.
   drain_side_band();
@@ -129,8 +143,34 @@ void Sampling::Parts::collect_once() {
     if (first_sample_ns == 0) first_sample_ns = record.head.time_ns - start_ns;
     resolver->add(record);
   });
+  hand_over(began_ns);
+}
+
+void Sampling::Parts::hand_over(uint64_t drained_ns) {
   ResolvedSamples samples = resolver->take();
+  const uint64_t waiting_ns = resolver->oldest_waiting_ns();
+  samples.complete_until_ns = std::min(drained_ns - kRecordDelayNs, waiting_ns);
+  samples.lost = std::exchange(lost, {});
+  const uint64_t complete_ns = samples.complete_until_ns;
   if (!samples.empty()) queue.push(std::move(samples));
+  collected_until_ns = complete_ns;
+  oldest_waiting_ns = waiting_ns;
+}
+
+// What the kernel counted since the last call, for the window of now.
+void Sampling::Parts::count_lost() {
+  for (auto& [reason, count] : lost_in_kernel()) {
+    uint64_t& before = lost_before[reason];
+    if (count != before) lost.push_back({reason, count - before, monotonic_ns()});
+    before = count;
+  }
+}
+
+std::vector<std::pair<std::string, uint64_t>> Sampling::Parts::lost_in_kernel() const {
+  const KernelCounters count = sampler->counters();
+  return {{"sample ring full", count[VESTA_COUNT_RING_FULL]},
+          {"no scratch memory", count[VESTA_COUNT_NO_SCRATCH]},
+          {"damaged record", sampler->damaged_records()}};
 }
 
 void Sampling::Parts::collect(const std::stop_token& stop) {
@@ -163,6 +203,9 @@ void Sampling::Parts::collect(const std::stop_token& stop) {
       last_maintain_ns = monotonic_ns();
       processes->maintain();
       if (!options.whole_host) targets.follow(*sampler, *resolver);
+      count_lost();
+      resolver->give_up_waiting(last_maintain_ns -
+                                std::min(last_maintain_ns, options.table_wait_ns));
       (void)sampler->update_cpus();
       (void)side_band->update_cpus();
       process_count = processes->size();
@@ -176,12 +219,13 @@ void Sampling::Parts::collect(const std::stop_token& stop) {
   sampler->stop();
   collect_once();
   wait_for_tables();
-  queue.push(resolver->take());
+  count_lost();
+  hand_over(monotonic_ns());
   queue.close();
 }
 
 void Sampling::Parts::wait_for_tables() {
-  const uint64_t deadline = monotonic_ns() + kMaxTableWaitNs;
+  const uint64_t deadline = monotonic_ns() + options.last_table_wait_ns;
   while (resolver->is_waiting() && monotonic_ns() < deadline) {
     epoll_event event{};
     (void)::epoll_wait(epoll.get(), &event, 1, kDrainMs);
@@ -203,7 +247,12 @@ void Sampling::Parts::name() {
   uint64_t tidied_ns = monotonic_ns();
   while (!queue.is_done()) {
     ++naming_rounds;
-    if (const std::optional<ResolvedSamples> samples = queue.pop(kTick)) consumer->add(*samples);
+    // Before the look into the queue: what is pushed after it may be older.
+    const uint64_t collected_ns = collected_until_ns;
+    const std::optional<ResolvedSamples> samples = queue.pop(kTick);
+    if (samples) consumer->add(*samples);
+    queue.done();
+    consumer->note_complete(samples ? samples->complete_until_ns : collected_ns);
     consumer->tick();
     if (monotonic_ns() - tidied_ns < kTidyNs) continue;
     consumer->tidy();
@@ -288,8 +337,14 @@ Status Sampling::run(SampleConsumer& consumer) {
   parts.sampling_ns = monotonic_ns();
   parts.last_told_ns = parts.sampling_ns;
   VESTA_TRY(parts.sampler->start());
-  parts.namer = std::jthread([&parts] { parts.name(); });
-  parts.collector = std::jthread([&parts](const std::stop_token& stop) { parts.collect(stop); });
+  parts.namer = std::jthread([&parts] {
+    name_thread("vesta-naming");
+    parts.name();
+  });
+  parts.collector = std::jthread([&parts](const std::stop_token& stop) {
+    name_thread("vesta-collect");
+    parts.collect(stop);
+  });
   return {};
 }
 
@@ -320,10 +375,8 @@ Sampling::Counters Sampling::counters() const {
   const KernelCounters count = parts_->sampler->counters();
   Counters out;
   out.samples = count[VESTA_COUNT_SAMPLES];
-  out.lost = {{"sample ring full", count[VESTA_COUNT_RING_FULL]},
-              {"no scratch memory", count[VESTA_COUNT_NO_SCRATCH]},
-              {"damaged record", parts_->sampler->damaged_records()},
-              {"naming too slow", parts_->queue.dropped()}};
+  out.lost = parts_->lost_in_kernel();
+  out.lost.emplace_back(SampleQueue::kDropped, parts_->queue.dropped());
   out.troubles = {{"kernel stack not taken", count[VESTA_COUNT_KERNEL_STACK_FAILED]},
                   {"process outside of this pid namespace", count[VESTA_COUNT_OTHER_NAMESPACE]},
                   {"process event lost", parts_->side_band->counters().lost}};
@@ -341,6 +394,13 @@ uint64_t Sampling::period_ns() const {
 }
 Sampling::Rounds Sampling::rounds() const {
   return {parts_->collecting_rounds, parts_->naming_rounds};
+}
+uint64_t Sampling::oldest_unnamed_ns() const {
+  uint64_t oldest = parts_->oldest_waiting_ns;
+  if (const uint64_t queued = parts_->queue.oldest_ns(); queued != 0)
+    oldest = std::min(oldest, queued);
+  const uint64_t now = monotonic_ns();
+  return now > oldest ? now - oldest : 0;
 }
 Sampling::Sizes Sampling::sizes() const {
   return {parts_->process_count, parts_->module_count};

@@ -25,8 +25,12 @@ struct SamplingOptions {
   TargetOptions targets;  // unless whole_host
   bool kernel_stacks = true;
   TableLoaderOptions tables;
-  std::string cache_folder;        // for unwind tables; empty: none
-  uint32_t ring_bytes = 2U << 20;  // a power of two; see ring_bytes_for()
+  std::string cache_folder;            // for unwind tables; empty: none
+  uint32_t ring_bytes = 2U << 20;      // a power of two; see ring_bytes_for()
+  uint64_t queue_bytes = 64ULL << 20;  // of samples that wait to be named; more are lost
+  // How long stacks wait for an unwind table: while sampling, and after stop().
+  uint64_t table_wait_ns = 30'000'000'000;
+  uint64_t last_table_wait_ns = 10'000'000'000;
 };
 
 // Room for what comes between two looks at the ring, and for copies of stacks beside it.
@@ -41,6 +45,8 @@ class SampleConsumer {
   SampleConsumer& operator=(const SampleConsumer&) = delete;
 
   virtual void add(const ResolvedSamples& samples) = 0;
+  // All that was sampled before that time (CLOCK_MONOTONIC) has been added.
+  virtual void note_complete(uint64_t /*time_ns*/) {}
   // After every add(), and a few times a second without one.
   virtual void tick() {}
   // Every two seconds: a moment to give back memory.
@@ -89,6 +95,8 @@ class Sampling {
     uint64_t naming = 0;
   };
   Rounds rounds() const;
+  // Age of the oldest sample that the consumer has not dealt with; 0 when there is none.
+  uint64_t oldest_unnamed_ns() const;
   struct Cost {
     uint64_t own_ns = 0;  // CPU time of its threads
     uint64_t bpf_ns = 0;  // of its programs in the kernel; 0 unless somebody has that counted

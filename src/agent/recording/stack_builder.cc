@@ -36,6 +36,7 @@ KnownStack StackBuilder::make_stack(const ResolvedSample& sample,
     stack.frames += place.frames;
     if (place.is_named) stack.named_frames += place.frames;
     stack.folded_frames += place.folded;
+    stack.is_late |= place.is_late;
     if (place.folded != place.frames) stack_.push_back(place.location);
   }
   if (stack_.empty() && stack.folded_frames != 0) stack_.push_back(marker("[filtered]"));
@@ -59,7 +60,9 @@ StackBuilder::Place StackBuilder::make_place(const CodeAddress& address) {
   source_.clear();
   lines_.clear();
   Place place;
+  const uint64_t late_before = names_.too_late();
   place.is_named = names_.symbolize(address, source_);
+  place.is_late = names_.too_late() != late_before;
   place.frames = static_cast<uint32_t>(std::max<size_t>(1, source_.size()));
   if (is_hidden_) {
     place.folded = static_cast<uint32_t>(

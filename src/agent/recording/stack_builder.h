@@ -23,6 +23,7 @@ struct KnownStack {
   uint32_t frames = 0;
   uint32_t named_frames = 0;
   uint32_t folded_frames = 0;  // left out because nobody wants to see them
+  bool is_late = false;        // some frames are addresses because naming took too long
 };
 
 class StackBuilder {
@@ -50,6 +51,7 @@ class StackBuilder {
     uint32_t frames = 0;
     uint32_t folded = 0;
     bool is_named = false;
+    bool is_late = false;
   };
   // A stack that came before, by all that decides about it. Hashes can be made to collide by who
   // makes the addresses; with the process in the key that only harms its own profile.

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "profile/frame_name.h"
 
 namespace vesta {
@@ -14,9 +17,29 @@ constexpr std::string_view kKernelFile = "[kernel.kallsyms]";
 // The lower half of the address space belongs to processes.
 constexpr uint64_t kKernelStart = 1ULL << 63;
 
+// What DWARF of one file may take of the budget, so that it does not close all others.
+constexpr uint64_t kDwarfPart = 16;
+// And its demangled names, which whoever asks keeps as well.
+constexpr uint64_t kNamesPart = 128;
+// Less than this is not worth saving.
+constexpr uint64_t kLeastBudget = 4ULL << 20;
+
+// Leaves its guests their part.
+uint64_t budget_for(uint64_t max_bytes) {
+  return max_bytes / (TableBudget::kGuestPart + 1) * TableBudget::kGuestPart;
+}
+
+SymbolizerOptions within_budget(SymbolizerOptions options) {
+  SymbolOptions& symbols = options.symbols;
+  symbols.max_bytes = std::min(symbols.max_bytes, options.max_bytes / kDwarfPart);
+  symbols.max_name_bytes = std::min<size_t>(symbols.max_name_bytes, options.max_bytes / kNamesPart);
+  return options;
+}
+
 }  // namespace
 
-Symbolizer::Symbolizer(const SymbolizerOptions& options) : options_(options) {
+Symbolizer::Symbolizer(const SymbolizerOptions& options)
+    : options_(within_budget(options)), budget_(budget_for(options.max_bytes)) {
   host_symbols_ = options_.symbols;
   host_symbols_.debug_files = std::make_shared<DebugFiles>(DebugFiles::Options{});
   own_root_ = UniqueFd(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -39,15 +62,29 @@ void Symbolizer::forget_process(uint32_t index) {
 }
 
 void Symbolizer::forget_idle_modules() {
-  std::erase_if(modules_, [this](const auto& entry) { return entry.second.last_round < round_; });
+  std::erase_if(modules_, [this](const auto& item) {
+    const auto& [id, entry] = item;
+    if (entry.last_round >= round_) return false;
+    if (entry.symbols != nullptr) ++closes_;
+    budget_.forget(id);
+    return true;
+  });
   ++round_;
 }
 
-void Symbolizer::close_modules() {
-  for (auto& [id, entry] : modules_) {
-    entry.symbols = nullptr;
-    entry.starts = nullptr;
-  }
+void Symbolizer::shrink_budget() {
+  close_tables(budget_.set_max_bytes(std::max(kLeastBudget, budget_.max_bytes() / 2)));
+}
+
+void Symbolizer::restore_budget() {
+  const uint64_t full = budget_for(options_.max_bytes);
+  if (budget_.max_bytes() < full)
+    (void)budget_.set_max_bytes(std::min(full, budget_.max_bytes() * 2));
+}
+
+Symbolizer::Statistics Symbolizer::statistics() const {
+  const uint64_t guests = budget_.max_bytes() / TableBudget::kGuestPart;
+  return {opens_, closes_, budget_.open_tables(), budget_.bytes(), budget_.max_bytes() + guests};
 }
 
 void Symbolizer::apply(const KernelSymbolChange& change) {
@@ -77,23 +114,39 @@ bool Symbolizer::symbolize_module(const CodeAddress& address, std::vector<Source
   const auto found = modules_.find(address.owner);
   if (found == modules_.end() || found->second.is_unreadable) return false;
   OpenModule& entry = found->second;
-  entry.last_use = ++use_clock_;
   entry.last_round = round_;
-  if (entry.symbols == nullptr) {
-    const auto file = entry.module->open();
-    if (!file.ok()) {
-      entry.is_unreadable = true;
-      return false;
-    }
-    entry.symbols = open_symbols(*entry.module, *file);
-    entry.is_go = has(entry.symbols->source(), SymbolSource::kGo);
-    // All symbols were read for the table; few of the names will be.
-    entry.symbols->release_pages();
-    close_old_modules(address.owner);
+  budget_.use(address.owner);
+  if (entry.symbols == nullptr && !open_table(address.owner, entry)) return false;
+  entry.has_pages = true;
+  const bool is_named = entry.symbols->lookup(address.address, frames);
+  if (!is_named) add_place_name(entry, address.address, frames);
+  // Tables grow as they are used. What is closed here is another module's.
+  close_tables(budget_.resize(address.owner, entry.table_bytes()));
+  return is_named;
+}
+
+bool Symbolizer::open_table(uint32_t id, OpenModule& entry) {
+  const auto file = entry.module->open();
+  if (!file.ok()) {
+    entry.is_unreadable = true;
+    return false;
   }
-  if (entry.symbols->lookup(address.address, frames)) return true;
-  add_place_name(entry, address.address, frames);
-  return false;
+  entry.symbols = open_symbols(*entry.module, *file);
+  entry.is_go = has(entry.symbols->source(), SymbolSource::kGo);
+  ++opens_;
+  // All symbols were read for the table; few of the names will be.
+  entry.symbols->release_pages();
+  close_tables(budget_.resize(id, entry.table_bytes()));
+  return true;
+}
+
+void Symbolizer::close_tables(std::span<const uint32_t> tables) {
+  for (const uint32_t id : tables) {
+    OpenModule& entry = modules_.at(id);
+    entry.symbols = nullptr;
+    entry.starts = nullptr;
+    ++closes_;
+  }
 }
 
 void Symbolizer::add_place_name(OpenModule& entry, uint64_t address,
@@ -118,25 +171,10 @@ std::shared_ptr<ModuleSymbols> Symbolizer::open_symbols(
   return ModuleSymbols::open(file, module.path(), symbols);
 }
 
-void Symbolizer::close_old_modules(uint32_t keep) {
-  while (true) {
-    uint64_t bytes = 0;
-    OpenModule* oldest = nullptr;
-    for (auto& [id, entry] : modules_) {
-      if (entry.symbols == nullptr) continue;
-      bytes += entry.symbols->memory_bytes();
-      if (entry.starts != nullptr) bytes += entry.starts->memory_bytes();
-      if (id != keep && (oldest == nullptr || entry.last_use < oldest->last_use)) oldest = &entry;
-    }
-    if (bytes <= options_.max_bytes || oldest == nullptr) return;
-    oldest->symbols = nullptr;
-    oldest->starts = nullptr;
-  }
-}
-
-void Symbolizer::release_pages() const {
-  for (const auto& [id, entry] : modules_) {
-    if (entry.symbols != nullptr) entry.symbols->release_pages();
+void Symbolizer::release_pages() {
+  for (auto& [id, entry] : modules_) {
+    if (entry.symbols != nullptr && std::exchange(entry.has_pages, false))
+      entry.symbols->release_pages();
   }
 }
 

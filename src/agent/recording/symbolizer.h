@@ -1,16 +1,18 @@
 // Names for places in code of any kind: files, the kernel, memory that a compiler at run time
-// wrote. Keeps what it opened, within a bound of bytes. One owner thread, which may wait for files;
-// never the one that drains samples.
+// wrote. Keeps open what is in use, within a budget of bytes (TableBudget). One owner thread, which
+// may wait for files; never the one that drains samples.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "agent/recording/name_source.h"
 #include "agent/recording/resolved_samples.h"
+#include "agent/recording/table_budget.h"
 #include "symbols/kernel/kernel_symbols.h"
 #include "symbols/module_symbols.h"
 #include "symbols/perf_map/perf_map.h"
@@ -21,8 +23,8 @@ namespace vesta {
 
 struct SymbolizerOptions {
   SymbolOptions symbols;
-  uint64_t max_bytes =
-      16ULL << 20;  // of open symbol tables; more are closed, least recently used first
+  // Of open symbol tables; what is used least is closed. A table beyond it may be open beside.
+  uint64_t max_bytes = 64ULL << 20;
 };
 
 class Symbolizer final : public NameSource {
@@ -36,8 +38,12 @@ class Symbolizer final : public NameSource {
   void forget_process(uint32_t index);
   // Modules that were neither told of nor asked about since the last call but one.
   void forget_idle_modules();
-  // Closes all symbol tables; those that are needed are opened again.
-  void close_modules();
+  // A round of counting who is in use has passed; about every two seconds.
+  void age_tables() { budget_.age(); }
+  // Closes tables that are used least, until half of the budget is free. All of it may be used
+  // again after some calls of restore_budget().
+  void shrink_budget();
+  void restore_budget();
 
   bool symbolize(const CodeAddress& address, std::vector<SourceFrame>& frames) override;
   CodePlace place(const CodeAddress& address) override;
@@ -45,7 +51,16 @@ class Symbolizer final : public NameSource {
 
   // Gives the memory of mapped files back until they are read again. For when nothing new has been
   // named for a while.
-  void release_pages() const;
+  void release_pages();
+
+  struct Statistics {
+    uint64_t opens = 0;   // of symbol tables, again included
+    uint64_t closes = 0;  // to stay within the budget, or because their module was forgotten
+    uint64_t open = 0;
+    uint64_t bytes = 0;
+    uint64_t budget_bytes = 0;  // at present; see shrink_budget()
+  };
+  Statistics statistics() const;
 
   // Why kernel frames have no names; empty when they have.
   const std::string& kernel_problem() const { return kernel_problem_; }
@@ -58,8 +73,11 @@ class Symbolizer final : public NameSource {
     std::unique_ptr<FunctionStarts> starts;  // null until a name is missing
     bool is_unreadable = false;
     bool is_go = false;
-    uint64_t last_use = 0;
+    bool has_pages = false;   // read since release_pages()
     uint32_t last_round = 0;  // of forget_idle_modules()
+    uint64_t table_bytes() const {
+      return symbols->memory_bytes() + (starts == nullptr ? 0 : starts->memory_bytes());
+    }
   };
 
   bool symbolize_module(const CodeAddress& address, std::vector<SourceFrame>& frames);
@@ -69,7 +87,8 @@ class Symbolizer final : public NameSource {
                                               const std::shared_ptr<const ElfFile>& file) const;
   // Of code without a name: a frame for its function, called by where that begins.
   void add_place_name(OpenModule& entry, uint64_t address, std::vector<SourceFrame>& frames);
-  void close_old_modules(uint32_t keep);
+  bool open_table(uint32_t id, OpenModule& entry);
+  void close_tables(std::span<const uint32_t> tables);
 
   const SymbolizerOptions options_;
   SymbolOptions host_symbols_;  // for files that are where we see them, too
@@ -79,7 +98,9 @@ class Symbolizer final : public NameSource {
   std::unordered_map<uint32_t, std::unique_ptr<PerfMap>> perf_maps_;
   std::unique_ptr<KernelSymbols> kernel_;
   std::string kernel_problem_;
-  uint64_t use_clock_ = 0;
+  TableBudget budget_;
+  uint64_t opens_ = 0;
+  uint64_t closes_ = 0;
   uint32_t round_ = 0;
   std::string kernel_file_;  // scratch
   std::string place_name_;   // scratch

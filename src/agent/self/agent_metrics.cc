@@ -128,6 +128,17 @@ void write_caches(PrometheusText& text, const AgentStatus& status) {
   one(text, "vesta_agent_name_cache_misses_total", "counter", "Frames that were looked up.",
       status.names.misses);
   one(text, "vesta_agent_name_cache_bytes", "gauge", "Memory of known names.", status.names.bytes);
+  one(text, "vesta_agent_symbol_table_opens_total", "counter",
+      "Symbol tables of binaries opened, again included.", status.tables.opens);
+  one(text, "vesta_agent_symbol_table_closes_total", "counter",
+      "Of them, closed to stay within memory, or no longer used.", status.tables.closes);
+  one(text, "vesta_agent_symbol_tables", "gauge", "Symbol tables open.", status.tables.open);
+  one(text, "vesta_agent_symbol_table_bytes", "gauge", "Memory of them.", status.tables.bytes);
+  one(text, "vesta_agent_symbol_table_budget_bytes", "gauge",
+      "Memory that they may take, of agent.limits.memory.", status.tables.budget_bytes);
+  text.one("vesta_agent_oldest_unnamed_sample_seconds", "gauge",
+           "Age of the oldest sample that waits for its names; 0 when none does.",
+           seconds(status.oldest_unnamed_ns));
   if (!status.metadata) return;
   const ProcessMetadataStats& metadata = *status.metadata;
   one(text, "vesta_agent_metadata_processes", "gauge", "Processes whose metadata is remembered.",

@@ -60,6 +60,14 @@ struct AgentStatus {
     uint64_t misses = 0;
     uint64_t bytes = 0;
   } names;
+  struct SymbolTableStatus {
+    uint64_t opens = 0;
+    uint64_t closes = 0;
+    uint64_t open = 0;
+    uint64_t bytes = 0;
+    uint64_t budget_bytes = 0;
+  } tables;
+  uint64_t oldest_unnamed_ns = 0;  // age of that sample
   std::optional<ProcessMetadataStats> metadata;
   std::optional<KubernetesStats> kubernetes;  // when somebody is asked
   std::optional<JfrFolderStats> jfr;          // when folders are watched

@@ -1,15 +1,17 @@
-// Adds samples up into windows: one profile for each process, all of a window in one batch. Refers
-// to what names come from, which must outlive it. One owner thread.
+// Adds samples up into windows of time, by when they were taken: one profile for each process, all
+// of a window in one batch. A window stays open until its owner cuts it, so that samples that come
+// late are where they belong. Refers to what names come from, which must outlive it. One owner
+// thread.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -60,28 +62,44 @@ struct WindowTimes {
   uint64_t period_ns = 0;  // in force at its end
 };
 
+struct WindowBuilderOptions {
+  WindowFilters filters;  // of the first window
+  // What a sample waits for its names; then those that are not known are left out. 0: for ever.
+  uint64_t naming_grace_ns = 0;
+};
+
 class WindowBuilder {
  public:
+  static constexpr std::string_view kLate = "stack sent as addresses: naming took too long";
+
   // `host` is what is known without a process: events that nobody knows whose they were have it.
-  WindowBuilder(NameSource& names, ResourceOf resource_of, Resource host);
+  WindowBuilder(NameSource& names, ResourceOf resource_of, Resource host,
+                const WindowBuilderOptions& options = {});
 
   void set_filters(WindowFilters filters) { next_filters_ = std::move(filters); }
 
-  // The processes of these samples are known, and stay so until they have ended.
-  void add(const ResolvedSamples& samples);
-  // Events of this window that left no stack: they are part of its totals.
-  void add_lost(std::string_view reason, uint64_t count);
+  // What is sampled from that time on (CLOCK_MONOTONIC) belongs to another window.
+  void begin_window(uint64_t start_ns);
+  size_t open_windows() const { return windows_.size(); }
 
-  // The window so far, and begins the next one. No profile when there was nothing.
+  // The processes of these samples are known, and stay so until they have ended. Lost events are
+  // part of the totals of the window in which they were counted.
+  void add(const ResolvedSamples& samples);
+
+  // The oldest window, which no sample is put into any more; a new one begins if there is no other.
+  // No profile when there was nothing.
   ProfileBatch cut(const WindowTimes& times);
 
   uint64_t samples() const { return samples_; }              // since the start
   uint64_t other_samples() const { return other_samples_; }  // of processes that are no targets
   uint64_t folded_frames() const { return folded_frames_; }
+  uint64_t late_stacks() const { return late_stacks_; }  // see kLate
+  uint64_t strays() const { return strays_; }            // came when their window had been cut
   // By executable, up to a thousand; the others together.
   const std::map<std::string, BinaryCoverage>& coverage() const { return coverage_; }
 
  private:
+  struct Group;
   struct OfProcess {
     std::shared_ptr<const SampledProcess> process;
     std::optional<ProcessResource> resource;
@@ -89,41 +107,52 @@ class WindowBuilder {
     SampleTable samples{kCpuTypes};
     UnwindResults results{};
     uint64_t folded_frames = 0;
+    uint64_t late_stacks = 0;
   };
   struct Window {
-    Window(NameSource& names, const WindowFilters& filters);
+    Window(NameSource& names, const WindowFilters& window_filters, uint64_t start);
+    uint64_t start_ns;
+    WindowFilters filters;
     ProfileBatch batch;
     StackBuilder stacks;
     std::unordered_map<uint32_t, OfProcess> processes;
     std::unordered_map<std::string, LabelSetId, TableKeyHash> threads;
     std::vector<std::pair<std::string, uint64_t>> lost;
-  };
-  struct Group;
 
-  void begin_window();
-  OfProcess& of_process(uint32_t index);
+    LabelSetId thread_labels(const ResolvedSample& sample);
+    LabelSetId resource_labels(const Resource& resource);
+    Samples without_rare_stacks(Samples samples);
+    void add_profile(const Resource& resource, Group& group, const WindowTimes& times);
+    void add_lost_events(Resource host, const WindowTimes& times);
+  };
+
+  // The oldest one for what was taken before it.
+  Window& window_at(uint64_t time_ns);
+  OfProcess& of_process(Window& window, uint32_t index);
+  void set_deadline(uint64_t sampled_ns);
+  void learn_names(const ResolvedSamples& samples);
   void add_sample(const ResolvedSample& sample, std::span<const CodeAddress> frames);
-  LabelSetId thread_labels(const ResolvedSample& sample);
   BinaryCoverage& coverage_of(const std::string& executable);
   Resource resource_at_cut(uint32_t index, const OfProcess& entry, const WindowTimes& times);
-  std::map<Resource, Group> group_by_resource(const WindowTimes& times);
-  void add_profile(const Resource& resource, Group& group, const WindowTimes& times);
-  Samples without_rare_stacks(Samples samples);
-  LabelSetId resource_labels(const Resource& resource);
+  std::map<Resource, Group> group_by_resource(Window& window, const WindowTimes& times);
+  void forget_ended(uint64_t before_ns);
 
   NameSource& names_;
   const ResourceOf resource_of_;
   const Resource host_;
-  WindowFilters filters_;
-  std::optional<WindowFilters> next_filters_;  // from the next window on
-  std::unique_ptr<Window> window_;
+  const WindowBuilderOptions options_;
+  WindowFilters next_filters_;                   // from the next window on
+  std::deque<std::unique_ptr<Window>> windows_;  // oldest first, never empty
   std::unordered_map<uint32_t, std::shared_ptr<const SampledProcess>> processes_;
-  std::unordered_set<uint32_t> ended_;  // within this window
+  std::unordered_map<uint32_t, uint64_t> ended_;  // processes, and by when they had
+  std::vector<CodeAddress> unknown_;              // scratch
   ShortLivedPrograms short_lived_;
   std::map<std::string, BinaryCoverage> coverage_;
   uint64_t samples_ = 0;
   uint64_t other_samples_ = 0;
   uint64_t folded_frames_ = 0;
+  uint64_t late_stacks_ = 0;
+  uint64_t strays_ = 0;
 };
 
 }  // namespace vesta::agent

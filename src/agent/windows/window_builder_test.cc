@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "agent/recording/name_cache.h"
 #include "profile/frame_name.h"
 
 namespace vesta::agent {
@@ -75,6 +76,10 @@ class WindowBuilderTest : public ::testing::Test {
     ProfileBatch batch = builder_.cut({1'000, 5'000'000'000, 10'000'000'000, kPeriodNs});
     EXPECT_EQ(find_inconsistency(batch), "");
     return batch;
+  }
+  // Of 10 us, as begin_window() made it.
+  ProfileBatch cut_window(uint64_t start_ns) {
+    return builder_.cut({start_ns, 0, 10'000, kPeriodNs});
   }
 
   // "f1;f2 main 3": frames leaf first, thread, samples.
@@ -213,7 +218,7 @@ TEST_F(WindowBuilderTest, RareStacksAreAddedUpAndTotalsStayTrue) {
 TEST_F(WindowBuilderTest, LostEventsArePartOfTheTotals) {
   add_process(1, "shop");
   add(1, {1}, 2);
-  builder_.add_lost("sample ring full", 5);
+  samples_.lost.push_back({"sample ring full", 5, 0});
   const ProfileBatch batch = cut();
   EXPECT_EQ(total_samples(batch), 7);
   ASSERT_EQ(batch.profiles.size(), 2U);
@@ -221,6 +226,97 @@ TEST_F(WindowBuilderTest, LostEventsArePartOfTheTotals) {
   EXPECT_EQ(resource_text(batch, lost), "here unattributed");
   EXPECT_THAT(rows_of(batch, lost), ElementsAre("[lost: sample ring full] 5"));
   EXPECT_THAT(cut().profiles, IsEmpty());
+}
+
+TEST_F(WindowBuilderTest, SamplesAreInTheWindowInWhichTheyWereTaken) {
+  add_process(1, "shop");
+  builder_.begin_window(10'000);
+  builder_.begin_window(20'000);
+  for (const uint64_t time_ns : {25'000, 5'000, 12'000, 9'999, 10'000, 15'000}) {
+    add(1, {1});
+    samples_.samples.back().time_ns = time_ns;
+  }
+  samples_.lost = {{"sample ring full", 4, 11'000}, {"sample ring full", 1, 19'000}};
+  hand_over();
+  EXPECT_EQ(builder_.open_windows(), 3U);
+  EXPECT_EQ(total_samples(cut_window(0)), 2);
+  // Late, but it is not cut yet.
+  add(1, {1});
+  samples_.samples.back().time_ns = 19'000;
+  hand_over();
+  EXPECT_EQ(total_samples(cut_window(10'000)), 4 + 5);
+  EXPECT_EQ(builder_.strays(), 0U);
+  EXPECT_EQ(total_samples(cut_window(20'000)), 1);
+}
+
+TEST_F(WindowBuilderTest, ASampleWhoseWindowIsGoneIsCounted) {
+  add_process(1, "shop");
+  builder_.begin_window(10'000);
+  (void)cut_window(0);
+  add(1, {1});
+  samples_.samples.back().time_ns = 5'000;
+  hand_over();
+  EXPECT_EQ(builder_.strays(), 1U);
+  EXPECT_EQ(total_samples(cut_window(10'000)), 1);
+}
+
+TEST_F(WindowBuilderTest, AProcessThatGoesOnInTheNextWindowKeepsItsIdInBoth) {
+  add_process(1, "cc1", 2'000);
+  builder_.begin_window(10'000);
+  for (const uint64_t time_ns : {5'000, 15'000}) {
+    add(1, {1});
+    samples_.samples.back().time_ns = time_ns;
+  }
+  samples_.ended = {1};
+  samples_.complete_until_ns = 16'000;
+  hand_over();
+  EXPECT_THAT(resources_of(cut_window(0)), ElementsAre("101 cc1"));
+  EXPECT_THAT(resources_of(cut_window(10'000)), ElementsAre("101 cc1"));
+}
+
+TEST_F(WindowBuilderTest, StacksThatCannotBeNamedInTimeAreSentAsAddressesInTheirWindow) {
+  // A name takes a second of a clock that nothing else moves.
+  uint64_t now_ns = 0;
+  class SlowNames final : public NameSource {
+   public:
+    explicit SlowNames(uint64_t& now_ns) : now_ns_(now_ns) {}
+    bool symbolize(const CodeAddress& /*address*/, std::vector<SourceFrame>& frames) override {
+      now_ns_ += 1'000'000'000;
+      frames.emplace_back().name = "named";
+      return true;
+    }
+    CodePlace place(const CodeAddress& /*address*/) override { return {}; }
+    FrameKind kind(const CodeAddress& /*address*/) const override { return FrameKind::kNative; }
+
+   private:
+    uint64_t& now_ns_;
+  } slow(now_ns);
+  NameCache cache(slow, 1 << 20, [&] { return now_ns; });
+  WindowBuilder builder(cache, resource_of, {}, {{}, 3'000'000'000});
+  builder.begin_window(10'000);
+  add_process(1, "shop");
+  for (uint64_t i = 1; i <= 10; ++i) {
+    add(1, {i});
+    samples_.samples.back().time_ns = i <= 5 ? i : 10'000 + i;
+  }
+  builder.add(samples_);
+  EXPECT_LE(now_ns, 4'000'000'000U);
+  int64_t samples = 0;
+  uint64_t late = 0;
+  for (const uint64_t start_ns : {0, 10'000}) {
+    const ProfileBatch batch = builder.cut({start_ns, 0, 10'000, kPeriodNs});
+    EXPECT_EQ(total_samples(batch), 5);
+    samples += total_samples(batch);
+    for (const Profile& profile : batch.profiles) {
+      for (const Loss& loss : profile.losses) {
+        EXPECT_EQ(batch.dictionary.string(loss.reason), WindowBuilder::kLate);
+        late += loss.count;
+      }
+    }
+  }
+  EXPECT_EQ(samples, 10);
+  EXPECT_GE(late, 6U);
+  EXPECT_EQ(late, builder.late_stacks());
 }
 
 TEST_F(WindowBuilderTest, StacksThatAreNotWholeAreMarkedAndCounted) {

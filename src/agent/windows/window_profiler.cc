@@ -8,6 +8,17 @@ namespace {
 // Longer than it takes until modules in use are told of again.
 constexpr uint64_t kForgetNs = 600'000'000'000;
 
+uint64_t end_of(const WindowTimes& window) {
+  return window.start_ns + static_cast<uint64_t>(window.duration_ns);
+}
+
+// To the next multiple of the duration on the wall clock; a clock that was set makes one window
+// shorter or longer, at most by half.
+int64_t window_length(int64_t start_unix_ns, int64_t duration_ns) {
+  const int64_t left = duration_ns - start_unix_ns % duration_ns;
+  return left < duration_ns / 2 ? left + duration_ns : left;
+}
+
 }  // namespace
 
 WindowProfiler::WindowProfiler(std::unique_ptr<Sampling> sampling, WindowProfilerOptions options)
@@ -15,10 +26,10 @@ WindowProfiler::WindowProfiler(std::unique_ptr<Sampling> sampling, WindowProfile
       options_(std::move(options)),
       symbolizer_(options_.symbolizer),
       names_(symbolizer_, options_.name_cache_bytes),
-      builder_(names_, options_.resource_of, options_.host),
-      duration_ns_(options_.duration_ns) {
-  builder_.set_filters(options_.filters);
-}
+      builder_(names_, options_.resource_of, options_.host,
+               {options_.filters,
+                static_cast<uint64_t>(options_.duration_ns) * options_.naming_grace_windows}),
+      duration_ns_(options_.duration_ns) {}
 
 WindowProfiler::~WindowProfiler() {
   stop();
@@ -27,9 +38,7 @@ WindowProfiler::~WindowProfiler() {
 Result<std::unique_ptr<WindowProfiler>> WindowProfiler::start(WindowProfilerOptions options) {
   VESTA_ASSIGN(auto sampling, Sampling::load(options.sampling));
   std::unique_ptr<WindowProfiler> out(new WindowProfiler(std::move(sampling), std::move(options)));
-  // Filters hold from the first window on.
-  (void)out->builder_.cut({});
-  out->begin_window(out->options_.first_duration_ns);
+  out->plan_window(monotonic_ns(), out->options_.first_duration_ns);
   VESTA_TRY(out->sampling_->run(*out));
   return out;
 }
@@ -42,11 +51,15 @@ void WindowProfiler::change(int64_t duration_ns, WindowFilters filters) {
 
 void WindowProfiler::stop() {
   if (std::exchange(is_stopped_, true)) return;
+  names_.stop_by(monotonic_ns() + static_cast<uint64_t>(options_.stop_grace_ns));
   sampling_->stop();
-  cut();
+  end_window(monotonic_ns());
+  while (!ended_.empty()) cut();
 }
 
 void WindowProfiler::add(const ResolvedSamples& samples) {
+  // Before the samples, some of which may belong to the next window already.
+  tick();
   for (const auto& module : samples.modules) symbolizer_.add_module(module);
   for (const auto& process : samples.processes) symbolizer_.add_process(process);
   for (const KernelSymbolChange& change : samples.kernel_symbols) symbolizer_.apply(change);
@@ -56,68 +69,79 @@ void WindowProfiler::add(const ResolvedSamples& samples) {
 }
 
 void WindowProfiler::tick() {
-  if (monotonic_ns() < window_end_ns_) return;
-  cut();
-  begin_window(next_length());
+  // Naming may have taken longer than a window.
+  const uint64_t now = monotonic_ns();
+  while (now >= end_of(window_)) {
+    const uint64_t end_ns = end_of(window_);
+    end_window(end_ns);
+    const std::lock_guard lock(mutex_);
+    if (new_filters_) builder_.set_filters(*std::exchange(new_filters_, std::nullopt));
+    const auto late_ns = static_cast<int64_t>(now - end_ns);
+    const int64_t start_unix_ns = static_cast<int64_t>(clock_ns(CLOCK_REALTIME)) - late_ns;
+    builder_.begin_window(end_ns);
+    plan_window(end_ns, window_length(start_unix_ns, duration_ns_));
+  }
+}
+
+void WindowProfiler::note_complete(uint64_t time_ns) {
+  while (!ended_.empty() && end_of(ended_.front()) <= time_ns) cut();
 }
 
 void WindowProfiler::tidy() {
   symbolizer_.release_pages();
+  symbolizer_.age_tables();
   if (is_to_shed_.exchange(false)) {
-    names_.clear();
-    symbolizer_.close_modules();
+    names_.shed();
+    symbolizer_.shrink_budget();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    facts_.tables = symbolizer_.statistics();
   }
   if (monotonic_ns() - last_forget_ns_ < kForgetNs) return;
   last_forget_ns_ = monotonic_ns();
   symbolizer_.forget_idle_modules();
+  symbolizer_.restore_budget();
 }
 
-void WindowProfiler::begin_window(int64_t length_ns) {
-  window_start_ns_ = monotonic_ns();
-  window_end_ns_ = window_start_ns_ + static_cast<uint64_t>(length_ns);
-  window_unix_ns_ = static_cast<int64_t>(clock_ns(CLOCK_REALTIME));
+void WindowProfiler::plan_window(uint64_t start_ns, int64_t length_ns) {
+  const uint64_t since_ns = monotonic_ns() - start_ns;
+  window_.start_ns = start_ns;
+  window_.start_unix_ns = static_cast<int64_t>(clock_ns(CLOCK_REALTIME) - since_ns);
+  window_.duration_ns = length_ns;
 }
 
-// To the next multiple of the duration; a clock that was set makes one window shorter or longer, at
-// most by half.
-int64_t WindowProfiler::next_length() const {
-  const std::lock_guard lock(mutex_);
-  const int64_t left = duration_ns_ - static_cast<int64_t>(clock_ns(CLOCK_REALTIME)) % duration_ns_;
-  return left < duration_ns_ / 2 ? left + duration_ns_ : left;
+void WindowProfiler::end_window(uint64_t end_ns) {
+  window_.duration_ns = static_cast<int64_t>(end_ns - window_.start_ns);
+  window_.period_ns = sampling_->period_ns();
+  ended_.push_back(window_);
 }
 
 void WindowProfiler::cut() {
-  const uint64_t now = monotonic_ns();
-  for (const auto& [reason, count] : sampling_->counters().lost) {
-    uint64_t& before = lost_before_[reason];
-    builder_.add_lost(reason, count - before);
-    before = count;
-  }
-  {
-    const std::lock_guard lock(mutex_);
-    if (new_filters_) builder_.set_filters(*std::exchange(new_filters_, std::nullopt));
-  }
-  WindowTimes times;
-  times.start_ns = window_start_ns_;
-  times.start_unix_ns = window_unix_ns_;
-  times.duration_ns = static_cast<int64_t>(now - window_start_ns_);
-  times.period_ns = sampling_->period_ns();
-  ProfileBatch batch = builder_.cut(times);
-  {
-    const std::lock_guard lock(mutex_);
-    ++facts_.windows;
-    facts_.profiles += batch.profiles.size();
-    facts_.samples = builder_.samples();
-    facts_.other_samples = builder_.other_samples();
-    facts_.folded_frames = builder_.folded_frames();
-    facts_.name_hits = names_.hits();
-    facts_.name_misses = names_.misses();
-    facts_.name_bytes = names_.byte_size();
-    facts_.coverage = builder_.coverage();
-    facts_.kernel_problem = symbolizer_.kernel_problem();
-  }
+  ProfileBatch batch = builder_.cut(ended_.front());
+  ended_.pop_front();
+  ++windows_;
+  profiles_ += batch.profiles.size();
   names_.shrink();
+  update_facts();
   if (!batch.profiles.empty()) options_.on_window(std::move(batch));
+}
+
+void WindowProfiler::update_facts() {
+  const std::lock_guard lock(mutex_);
+  facts_.windows = windows_;
+  facts_.profiles = profiles_;
+  facts_.samples = builder_.samples();
+  facts_.other_samples = builder_.other_samples();
+  facts_.folded_frames = builder_.folded_frames();
+  facts_.late_stacks = builder_.late_stacks();
+  facts_.strays = builder_.strays();
+  facts_.name_hits = names_.hits();
+  facts_.name_misses = names_.misses();
+  facts_.name_bytes = names_.byte_size();
+  facts_.tables = symbolizer_.statistics();
+  facts_.coverage = builder_.coverage();
+  facts_.kernel_problem = symbolizer_.kernel_problem();
 }
 
 WindowProfiler::Facts WindowProfiler::facts() const {

@@ -125,7 +125,7 @@ TEST(Arguments, MistakesAreAnsweredWithAWayOut) {
   };
   EXPECT_THAT(hint({"--nodse", "5", "x"}), HasSubstr("did you mean --nodes?"));
   EXPECT_THAT(hint({"-o", "jsno", "x"}), HasSubstr("did you mean json?"));
-  EXPECT_THAT(hint({"--cum=1", "x"}), HasSubstr("takes no value"));
+  EXPECT_THAT(hint({"--cum=5", "x"}), HasSubstr("takes no value"));
   EXPECT_THAT(hint({"x", "--nodes"}), HasSubstr("needs a value: N"));
   EXPECT_THAT(hint({}), HasSubstr("needs SOURCE"));
   EXPECT_THAT(hint({"a", "b", "c"}), HasSubstr("has no use for 'c'"));

@@ -139,6 +139,7 @@ std::vector<std::string> process_candidates() {
   }
   std::ranges::sort(found);
   std::vector<std::string> out;
+  out.reserve(found.size());
   for (const auto& [pid, name] : found) out.push_back(fmt::format("{}\t{}", pid, name));
   return out;
 }
@@ -174,7 +175,7 @@ std::vector<std::string> selector_candidates(const Arguments& arguments, std::st
   std::vector<std::string> out;
   for (const std::string& text : found) {
     if (text.starts_with(place.partial) && is_harmless(text))
-      out.push_back(place.head + text + tail);
+      out.push_back(fmt::format("{}{}{}", place.head, text, tail));
   }
   return out;
 }

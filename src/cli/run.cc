@@ -57,9 +57,8 @@ int run(const std::vector<std::string>& words, Console& console) {
   }
   if (const auto command = find_command(name)) return run_command(*command, rest, console);
   if (name.starts_with('-')) {
-    const std::string report =
-        name.substr(name.find_first_not_of('-') == std::string::npos ? name.size()
-                                                                     : name.find_first_not_of('-'));
+    std::string report = name;
+    report.erase(0, report.find_first_not_of('-'));
     const std::string_view command = command_of_pprof_report(report.substr(0, report.find('=')));
     if (!command.empty()) {
       return fail({ErrorCode::kUsage, fmt::format("the command comes first, before {}", name),

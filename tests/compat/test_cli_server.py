@@ -88,6 +88,24 @@ class CommandLine(unittest.TestCase):
                 self.assertEqual(child.wait(60), 0)
                 self.assertEqual(os.listdir(scratch), [])
 
+    def test_web_opens_a_browser(self):
+        seen, browser = self.folder / "seen", self.folder / "browser"
+        browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {seen}.part && mv {seen}.part {seen}\n')
+        browser.chmod(0o755)
+        child = subprocess.Popen([support.VESTA, "web", self.folder / "1.folded"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                 text=True, env={**os.environ, "BROWSER": str(browser)})
+        try:
+            page = child.stdout.readline().strip()
+            deadline = time.monotonic() + 60
+            while not seen.exists():
+                self.assertLess(time.monotonic(), deadline, "the browser was not started")
+                time.sleep(0.05)
+            self.assertEqual(seen.read_text(), page)
+        finally:
+            child.terminate()
+            child.stdout.close()
+        self.assertEqual(child.wait(60), 0)
+
     def test_diff_of_two_selectors_and_of_two_ranges(self):
         report = json.loads(self.vesta("diff", 'cpu{version="1"}', 'cpu{version="2"}', "-o", "json").stdout)
         self.assertEqual(report["rows"][0]["name"], "parse")

@@ -22,15 +22,16 @@ bool is_set(const char* name) {
 
 bool open_browser(const std::string& url) {
   if (!is_set("BROWSER") && !is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY")) return false;
-  const std::string program =
+  std::string program =
       is_set("BROWSER") ? std::getenv("BROWSER") : "xdg-open";  // NOLINT(concurrency-mt-unsafe)
+  std::string address = url;
   // The shell puts it into the background, so that it is not our child; the address is a word of
   // its own, not part of the script.
-  const std::string script = "command -v \"$0\" >/dev/null 2>&1 && { \"$0\" \"$1\" & }";
-  std::array<char*, 6> words = {
-      const_cast<char*>("sh"),           const_cast<char*>("-c"),
-      const_cast<char*>(script.c_str()), const_cast<char*>(program.c_str()),
-      const_cast<char*>(url.c_str()),    nullptr};
+  std::string shell = "sh";
+  std::string option = "-c";
+  std::string script = "command -v \"$0\" >/dev/null 2>&1 && { \"$0\" \"$1\" & }";
+  std::array<char*, 6> words = {shell.data(),   option.data(),  script.data(),
+                                program.data(), address.data(), nullptr};
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})

@@ -117,7 +117,7 @@ export function diffColumns(rows: readonly DiffRow[], measure: Measure, look: Lo
     numeric('self_after', 'Self after', 92, (row) => value(rows[row].flat_after), {
       spare: 5,
     }),
-    numeric('self_delta', 'Self change', 104, (row) => change(rows[row].flat_delta, mostSelf), {
+    numeric('self_delta', 'Self change', 122, (row) => change(rows[row].flat_delta, mostSelf), {
       hint: measure.of && `In the function itself, ${measure.of}`,
     }),
     numeric('self_relative', 'Self ±', 70, (row) => relativeText(rows[row].flat_before, rows[row].flat_after), {
@@ -128,7 +128,7 @@ export function diffColumns(rows: readonly DiffRow[], measure: Measure, look: Lo
     numeric('total_after', 'Total after', 96, (row) => value(rows[row].cum_after), {
       spare: 6,
     }),
-    numeric('total_delta', 'Total change', 104, (row) => change(rows[row].cum_delta, mostTotal), {
+    numeric('total_delta', 'Total change', 122, (row) => change(rows[row].cum_delta, mostTotal), {
       hint: measure.of && `In the function and all that it calls, ${measure.of}`,
     }),
     numeric('total_relative', 'Total ±', 70, (row) => relativeText(rows[row].cum_before, rows[row].cum_after), {

@@ -91,7 +91,7 @@ export function treeColumns(options: Options): Column[] {
   return [
     numeric('before', 'Before', 88, (at) => value(at, (node) => node.totalBefore), { spare: 1 }),
     numeric('after', 'After', 88, (at) => value(at, (node) => node.total)),
-    numeric('delta', 'Change', 104, (at) => {
+    numeric('delta', 'Change', 122, (at) => {
       if (rows[at].isCut) return '';
       const change = rows[at].node.total - rows[at].node.totalBefore;
       return <Bar text={measure.change(change)} part={Math.abs(change) / most} tone={change > 0 ? 'more' : 'less'} />;

@@ -12,20 +12,15 @@ struct Entry {
 };
 
 constexpr auto kCommands = std::to_array<Entry>({
-    {"record", record_command},   {"dump", dump_command},
-    {"up", up_command},
-    {"agent", agent_command},     {"server", server_command},
-    {"config", config_command},   {"doctor", doctor_command},
-    {"top", top_command},         {"tree", tree_command},
-    {"peek", peek_command},       {"traces", traces_command},
-    {"list", list_command},       {"flame", flame_command},
-    {"web", web_command},         {"labels", labels_command},
-    {"types", types_command},     {"diff", diff_command},
-    {"merge", merge_command},     {"convert", convert_command},
-    {"query", query_command},     {"import", import_command},
-    {"export", export_command},   {"backup", backup_command},
-    {"restore", restore_command}, {"delete", delete_command},
-    {"token", token_command},     {"completion", completion_command},
+    {"record", record_command},   {"dump", dump_command},       {"up", up_command},
+    {"agent", agent_command},     {"server", server_command},   {"config", config_command},
+    {"doctor", doctor_command},   {"top", top_command},         {"tree", tree_command},
+    {"peek", peek_command},       {"traces", traces_command},   {"list", list_command},
+    {"flame", flame_command},     {"web", web_command},         {"labels", labels_command},
+    {"types", types_command},     {"diff", diff_command},       {"merge", merge_command},
+    {"convert", convert_command}, {"query", query_command},     {"import", import_command},
+    {"export", export_command},   {"backup", backup_command},   {"restore", restore_command},
+    {"delete", delete_command},   {"token", token_command},     {"completion", completion_command},
     {"man", man_command},         {"version", version_command},
 });
 

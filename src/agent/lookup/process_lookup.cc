@@ -56,7 +56,11 @@ std::vector<NamedProcess> list_named_processes(const std::string& proc_root, uin
       add(process, without_folders(path));
       if (const auto words = dir->read("cmdline", kMaxCommandLine); words.ok()) {
         add(process, first_word(*words));
-        add(process, program_of_interpreter(without_folders(path), *words));
+        // job.py is found as "job.py" and as "job".
+        const std::string program =
+            program_of_interpreter(without_folders(path), split_command_line(*words)).name;
+        add(process, program);
+        add(process, std::string_view(program).substr(0, program.rfind('.')));
       }
     }
     if (!process.names.empty()) out.push_back(std::move(process));

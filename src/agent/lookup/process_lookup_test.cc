@@ -51,6 +51,7 @@ TEST_F(ProcessLookup, FindsByEveryNameThatPeopleUse) {
   EXPECT_THAT(find("postgres"), ElementsAre(13));
   EXPECT_THAT(find("python3.11"), ElementsAre(14));
   EXPECT_THAT(find("job"), ElementsAre(14));
+  EXPECT_THAT(find("job.py"), ElementsAre(14));
 }
 
 TEST_F(ProcessLookup, NeverMatchesPartsOfNamesNorOneself) {

@@ -73,7 +73,8 @@ TEST(FileRoutes, ComparesFilesWithEachOtherAndWithTheStore) {
   const std::string before = api.open_file("a.folded", "main;work 3\nmain;idle 4\n");
   const std::string after = api.open_file("b.folded", "main;work 5\n");
   const auto diff = [&](const std::string& words) {
-    return test::read_flame_columns(api.call("/api/v1/diff/flame?format=columns&scale=absolute&" + words).body);
+    return test::read_flame_columns(
+        api.call("/api/v1/diff/flame?format=columns&scale=absolute&" + words).body);
   };
   const auto files = diff("file=" + after + "&baseline_file=" + before);
   EXPECT_EQ(files.totals.at("main;work"), 5);

@@ -474,7 +474,9 @@ TEST_F(DurabilityTest, TheSchemaBeforeIsTakenAndRaised) {
         });
       }
       // The second time they still are: hours are not rolled up again without a reason.
-      if (before == "3") EXPECT_GT(rewritten, 40U);
+      if (before == "3") {
+        EXPECT_GT(rewritten, 40U);
+      }
     });
     engine = open();
     EXPECT_EQ(charts(), expected);

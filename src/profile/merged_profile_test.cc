@@ -127,7 +127,7 @@ std::vector<std::string> diff_rows(const FrameProfile& profile, TopOrder order) 
   return out;
 }
 
-TEST(DiffTest, RowsComeByTheSizeOfTheChange) {
+TEST(DiffTest, WhatGrewComesFirstAndWhatShrankLast) {
   const ProfileBatch before = batch_from({{"main;a", 10}, {"main;b", 10}, {"main;gone", 4}});
   const ProfileBatch after = batch_from({{"main;a", 11}, {"main;b", 3}, {"main;fresh", 2}});
   const auto both = compare_profiles(before, after, "", DiffScale::kAbsolute, {});
@@ -135,8 +135,8 @@ TEST(DiffTest, RowsComeByTheSizeOfTheChange) {
   EXPECT_EQ(both->total, 16);
   EXPECT_EQ(both->baseline_total, 24);
   EXPECT_EQ(diff_rows(*both, TopOrder::kByFlat),
-            (std::vector<std::string>{"b -7 -7", "gone -4 -4", "fresh 2 2", "a 1 1", "main 0 -8"}));
-  EXPECT_EQ(diff_rows(*both, TopOrder::kByCum).front(), "main 0 -8");
+            (std::vector<std::string>{"fresh 2 2", "a 1 1", "main 0 -8", "gone -4 -4", "b -7 -7"}));
+  EXPECT_EQ(diff_rows(*both, TopOrder::kByCum).back(), "main 0 -8");
 }
 
 TEST(DiffTest, AProfileDoesNotDifferFromItself) {
@@ -158,7 +158,7 @@ TEST(DiffTest, NormalizingMakesTotalsEqual) {
   const auto both = compare_profiles(before, after, "cpu", DiffScale::kNormalized, {});
   ASSERT_TRUE(both.ok());
   EXPECT_EQ(diff_rows(*both, TopOrder::kByFlat),
-            (std::vector<std::string>{"b -30 -30", "a 30 30", "main 0 0"}));
+            (std::vector<std::string>{"a 30 30", "main 0 0", "b -30 -30"}));
 }
 
 TEST(DiffTest, ProfilesAtDifferentAddressesCompare) {

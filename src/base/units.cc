@@ -203,6 +203,23 @@ std::string format_count(uint64_t count) {
   return digits;
 }
 
+std::string format_span(int64_t ns) {
+  struct Step {
+    double seconds;
+    std::string_view name;
+  };
+  constexpr std::array<Step, 6> kSteps = {
+      {{1e-6, "µs"}, {1e-3, "ms"}, {1, "s"}, {60, "min"}, {3600, "h"}, {86'400, "d"}}};
+  const double seconds = static_cast<double>(ns) / 1e9;
+  const Step* fitting = kSteps.data();
+  // 59.8 min read better as 1 h.
+  for (const Step& step : kSteps)
+    if (seconds >= step.seconds * 0.995) fitting = &step;
+  const double value = seconds / fitting->seconds;
+  const double rounded = value >= 9.95 ? std::round(value) : std::round(value * 10) / 10;
+  return fmt::format("{} {}", rounded, fitting->name);
+}
+
 std::optional<int64_t> parse_duration_ns(std::string_view text) {
   if (text.empty()) return std::nullopt;
   double total = 0;

@@ -43,6 +43,9 @@ std::string format_percent(double part, double whole);
 // 1234567 -> "1,234,567"
 std::string format_count(uint64_t count);
 
+// A length of time in words, two digits of it: "58 s", "8 min", "1.5 h", "30 d".
+std::string format_span(int64_t ns);
+
 // "30s", "5m", "1h30m", "250ms", "10" (seconds) -> nanoseconds.
 std::optional<int64_t> parse_duration_ns(std::string_view text);
 

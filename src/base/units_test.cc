@@ -28,6 +28,16 @@ TEST(Units, OneUnitServesAColumn) {
   EXPECT_EQ(best_unit_for_range(10'000'000, 60'000'000'000, "nanoseconds"), "s");
 }
 
+TEST(Units, SaysLengthsOfTimeInTwoDigits) {
+  EXPECT_EQ(format_span(58'000'000'000), "58 s");
+  EXPECT_EQ(format_span(477'600'000'000), "8 min");
+  EXPECT_EQ(format_span(1'362'160'000'000), "23 min");
+  EXPECT_EQ(format_span(3'588'000'000'000), "1 h");
+  EXPECT_EQ(format_span(5'400'000'000'000), "1.5 h");
+  EXPECT_EQ(format_span(30 * 86'400'000'000'000), "30 d");
+  EXPECT_EQ(format_span(0), "0 µs");
+}
+
 TEST(Units, ParsesDurationsAndSizes) {
   EXPECT_EQ(parse_duration_ns("1h30m"), 5'400'000'000'000);
   EXPECT_EQ(parse_duration_ns("250ms"), 250'000'000);

@@ -39,9 +39,8 @@ void warn_of_durations(int64_t before_ns, int64_t after_ns, DiffScale scale, Fra
                                : scale == DiffScale::kNormalized ? "compared by share"
                                                                  : "totals are compared";
   out.warnings.push_back(
-      {"coverage_differs",
-       fmt::format("before: {}, after: {}; {}", format_value(before_ns, "nanoseconds"),
-                   format_value(after_ns, "nanoseconds"), how)});
+      {"coverage_differs", fmt::format("before: {}, after: {}; {}", format_span(before_ns),
+                                       format_span(after_ns), how)});
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ std::optional<uint64_t> samples_of(const Selection& selection) {
 
 // "23 min × 3.0 instances"
 std::string time_text(const AnswerBasis& basis) {
-  return fmt::format("{} × {:.1f} instances", format_value(basis.covered_ns, "nanoseconds"),
+  return fmt::format("{} × {:.1f} instances", format_span(basis.covered_ns),
                      basis.instances().value_or(0));
 }
 

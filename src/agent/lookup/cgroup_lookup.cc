@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <set>
 
-#include "agent/lookup/container_names.h"
-#include "agent/metadata/cgroup.h"
+#include "agent/metadata/container_names.h"
 #include "agent/process/cgroup_folder.h"
+#include "base/clock.h"
 #include "base/suggest.h"
 
 namespace vesta::agent {
@@ -139,23 +139,29 @@ Result<std::vector<std::string>> find_unit(const CgroupTree& tree, std::string_v
 }
 
 Result<std::vector<std::string>> find_container(const CgroupTree& tree, std::string_view name) {
-  std::string wanted(name);
-  std::string by_name =
-      tree.container_id ? tree.container_id(name) : docker_container_id(kDockerContainers, name);
-  if (!by_name.empty()) wanted = std::move(by_name);
+  const std::string wanted(name.starts_with('/') ? name.substr(1) : name);
+  ContainerNames runtimes;
+  const auto name_of = [&](const CgroupIdentity& identity) {
+    if (!identity.container_name.empty()) return identity.container_name;
+    if (tree.container_name) return tree.container_name(identity);
+    return runtimes.of(identity.runtime, identity.container_id, monotonic_ns()).name;
+  };
   std::set<std::string> ids;
   const Search found = search(tree, [&](std::string_view path) {
     const CgroupIdentity identity = parse_cgroup_path(path);
     if (identity.container_id.empty()) return false;
-    const bool is_it = identity.container_name == wanted || identity.container_id == wanted ||
-                       (wanted.size() >= kMinIdDigits && identity.container_id.starts_with(wanted));
+    const bool is_it =
+        identity.container_id == wanted ||
+        (wanted.size() >= kMinIdDigits && identity.container_id.starts_with(wanted)) ||
+        name_of(identity) == wanted;
     if (is_it) ids.insert(identity.container_id);
     return is_it;
   });
   if (ids.size() > 1 && !ids.contains(wanted)) {
     return Error{ErrorCode::kUsage,
-                 fmt::format("{} containers have an id that begins with {}", ids.size(), name),
-                 fmt::format("type more of it: {}", fmt::join(ids, ", "))};
+                 fmt::format("{} containers are called {} or have an id that begins with it",
+                             ids.size(), name),
+                 fmt::format("type more of an id: {}", fmt::join(ids, ", "))};
   }
   if (!found.folders.empty()) return found.folders;
   if (found.found_empty) return nothing_runs(fmt::format("container {}", name));

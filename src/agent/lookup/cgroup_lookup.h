@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/metadata/cgroup.h"
 #include "base/result.h"
 
 namespace vesta::agent {
@@ -17,8 +18,9 @@ struct CgroupTree {
   // Whether anything runs in a cgroup or below it.
   std::function<bool(const std::string& folder)> has_processes =
       {};  // asks the kernel when not set
-  // The id of a container by its name, empty when there is none.
-  std::function<std::string(std::string_view name)> container_id = {};  // asks Docker when not set
+  // The name of a container, empty when it is not known.
+  std::function<std::string(const CgroupIdentity&)> container_name =
+      {};  // asks the container runtimes when not set
 };
 
 // Folders, of which none holds another. Where several hierarchies know the same cgroup, the one of

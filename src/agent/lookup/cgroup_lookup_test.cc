@@ -8,8 +8,6 @@
 #include <fstream>
 #include <set>
 
-#include "agent/lookup/container_names.h"
-
 namespace vesta::agent {
 namespace {
 
@@ -125,24 +123,13 @@ TEST_F(CgroupLookup, AnIdThatSeveralContainersBeginWithIsAQuestion) {
 TEST_F(CgroupLookup, ContainersHaveNames) {
   make_unified();
   const std::string folder = add("docker-" + kFirstId + ".scope");
-  tree_.container_id = [](std::string_view name) { return name == "web" ? kFirstId : ""; };
+  add("docker-" + kSecondId + ".scope");
+  tree_.container_name = [](const CgroupIdentity& identity) {
+    return identity.container_id == kFirstId ? "web" : "";
+  };
   EXPECT_THAT(*find_container(tree_, "web"), ElementsAre(folder));
+  EXPECT_THAT(*find_container(tree_, "/web"), ElementsAre(folder));
   EXPECT_FALSE(find_container(tree_, "webb").ok());
-}
-
-TEST_F(CgroupLookup, DockerKeepsNamesInItsFiles) {
-  const std::string folder = tree_.root + "/" + kFirstId;
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder + "/config.v2.json")
-      << R"({"StreamConfig":{},"State":{"Name":"/no"},"ID":")" << kFirstId
-      << R"(","Name":"/web","Driver":"overlay2"})";
-  std::filesystem::create_directories(tree_.root + "/broken");
-  std::ofstream(tree_.root + "/broken/config.v2.json") << "{";
-  EXPECT_EQ(docker_container_id(tree_.root, "web"), kFirstId);
-  EXPECT_EQ(docker_container_id(tree_.root, "/web"), kFirstId);
-  EXPECT_EQ(docker_container_id(tree_.root, "no"), "");
-  EXPECT_EQ(docker_container_id(tree_.root, ""), "");
-  EXPECT_EQ(docker_container_id(tree_.root + "/missing", "web"), "");
 }
 
 }  // namespace

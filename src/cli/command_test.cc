@@ -105,7 +105,9 @@ TEST(Arguments, EverythingAfterTwoDashesIsASource) {
 }
 
 TEST(Arguments, AFlagMayBeRepeated) {
-  const auto a = parse_arguments(sample_command(), {"-n", "5", "x", "--nodes=7", "-n9"});
+  Command repeating = sample_command();
+  for (Flag& flag : repeating.flags) flag.repeats = true;
+  const auto a = parse_arguments(repeating, {"-n", "5", "x", "--nodes=7", "-n9"});
   ASSERT_TRUE(a.ok());
   EXPECT_THAT(a->all("nodes"), ElementsAre("5", "7", "9"));
   EXPECT_EQ(a->get("nodes"), "9") << "the last one counts where one is asked for";

@@ -93,7 +93,7 @@ class Manual(unittest.TestCase):
                               text=True, timeout=60)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         plain = re.sub(r"\x1b\[[\d;]*m|.\x08", "", done.stdout)
-        for words in ("vesta top SOURCE", "--tag-focus FILTER", "vesta config init [FILE]", "VESTA_SERVER"):
+        for words in ("vesta top [SOURCE…]", "--tag-focus FILTER", "vesta config init [FILE]", "VESTA_SERVER"):
             self.assertIn(words, plain)
 
 

@@ -53,7 +53,7 @@ Command dump_command() {
   c.min_arguments = 1;
   c.flags = with_flags(
       {{"output", 'o', "FORMAT", "text (default), json or folded", {"text", "json", "folded"}}},
-      {without(without(sampling_flags(), "frequency"), "clock")});
+      {without(sampling_flags(), {"frequency", "clock"})});
   c.run = run;
   return c;
 }

@@ -89,7 +89,8 @@ Command top_command() {
                 "vesta top -a --count 1 > now.txt  # one table of the whole host"};
   c.flags = with_flags({{"cum", 'c', "", "sort by cumulative weight"}},
                        {filter_flags(), report_flags(), difference_flags(), input_flags(),
-                        target_flags(TargetFlags::kAmongReports), live_flags(), sampling_flags()});
+                        target_flags(TargetFlags::kAmongReports), live_flags(),
+                        without(sampling_flags(), {"no-inlines"})});
   c.run = run;
   return c;
 }

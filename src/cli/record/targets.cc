@@ -137,11 +137,11 @@ Status add_cgroups(const Arguments& arguments, const std::string& flag, std::str
 
 std::vector<Flag> target_flags(TargetFlags where) {
   const char thread_letter = where == TargetFlags::kAlone ? 't' : '\0';
-  return {{"pid", 'p', "PID|NAME,…", "these processes and what they fork; may be repeated"},
-          {"tid", thread_letter, "TID,…", "these threads alone; may be repeated"},
-          {"cgroup", 0, "PATH", "all in this cgroup and below; may be repeated"},
-          {"container", 0, "ID|NAME", "all in this container; may be repeated"},
-          {unit_flag(where), 0, "NAME", "all of this systemd unit; may be repeated"},
+  return {{"pid", 'p', "PID|NAME,…", "these processes and what they fork", {}, true},
+          {"tid", thread_letter, "TID,…", "these threads alone", {}, true},
+          {"cgroup", 0, "PATH", "all in this cgroup and below", {}, true},
+          {"container", 0, "ID|NAME", "all in this container", {}, true},
+          {unit_flag(where), 0, "NAME", "all of this systemd unit", {}, true},
           {"all", 'a', "", "every process on this host"}};
 }
 

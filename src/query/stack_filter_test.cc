@@ -144,7 +144,7 @@ TEST(StackFilter, MeansTheSameOnRandomData) {
       for (std::string& text : list) text = kExpressions[random() % kExpressions.size()];
       return list;
     };
-    FrameFilters filters{any(), any(), any(), any(), any(), "", ""};
+    FrameFilters filters{any(), any(), any(), any(), any()};
     if (has_empty_location(batch.dictionary)) filters.show.clear();
     expect_same(batch, filters, fmt::format("seed {} {}", seed, described(filters)));
   }

@@ -28,7 +28,7 @@ class CgroupLookup : public testing::Test {
         return (one + "/").starts_with(folder + "/");
       });
     };
-    tree_.container_id = [](std::string_view) { return std::string(); };
+    tree_.container_name = [](const CgroupIdentity&) { return std::string(); };
   }
   void TearDown() override { std::filesystem::remove_all(tree_.root); }
 

@@ -21,7 +21,7 @@ SEC("perf_event")
 int stop_at_sample(struct perf_event_context* context) {
   struct task_struct* task = bpf_get_current_task_btf();
   const __u32 tgid = vesta_process_of(task);
-  if (tgid == 0 || !vesta_is_target(tgid)) return 0;
+  if (tgid == 0 || !vesta_is_wanted(task, tgid)) return 0;
   if (armed == 0 || __sync_fetch_and_sub(&armed, 1) != 1) return 0;
   __u32 slot = VESTA_SCRATCH_PERF_EVENT;
   struct vesta_scratch* record = bpf_map_lookup_elem(&scratch, &slot);

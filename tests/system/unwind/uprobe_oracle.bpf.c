@@ -13,7 +13,7 @@ SEC("uprobe")
 int take_oracle_stack(struct user_registers* registers) {
   struct task_struct* task = bpf_get_current_task_btf();
   const __u32 tgid = vesta_process_of(task);
-  if (!vesta_is_target(tgid)) return 0;
+  if (!vesta_is_wanted(task, tgid)) return 0;
   __u32 slot = VESTA_SCRATCH_UPROBE;
   struct vesta_scratch* record = bpf_map_lookup_elem(&scratch, &slot);
   if (!record) return 0;

@@ -17,15 +17,9 @@ MAX_LIBRARIES = 14
 MAX_RSS_KB = 15 * 1024
 
 
-def is_sanitized():
-    return b"libasan" in subprocess.run(["ldd", support.VESTA], capture_output=True).stdout
-
-
 class Start(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        if is_sanitized():
-            support.skip("a sanitizer takes more than all the rest")
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
         cls.vesta = str(Path(cls.folder.name) / "vesta")

@@ -183,9 +183,10 @@ class Loader {
     if (!cursor.status()) return cursor.status();
     rocksdb::WriteBatch batch;
     for (const auto& [owner, lengths] : found) {
-      store_.tenants.by_id(owner.first)->lengths[owner.second] = lengths;
-      lengths.for_each([&](uint8_t length) {
-        put_length(batch, *store_.database, owner.first, owner.second, length);
+      const auto [tenant_id, partition] = owner;
+      store_.tenants.by_id(tenant_id)->lengths[partition] = lengths;
+      lengths.for_each([&, tenant_id = tenant_id, partition = partition](uint8_t length) {
+        put_length(batch, *store_.database, tenant_id, partition, length);
       });
     }
     return store_.database->raise_schema(batch);

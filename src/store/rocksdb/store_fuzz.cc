@@ -15,8 +15,8 @@ int read_as_stored(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   if (data[0] % 2 == 0) {
     HourTotals totals;
-    if (totals.parse(bytes, 5)) totals.for_each([](int64_t, int64_t) {});
-    std::vector<HourSum> hours;
+    if (totals.parse(bytes, 5) && totals.has_durations()) totals.for_each([](const TimedTotal&) {});
+    std::vector<HourSummary> hours;
     decode_day_totals(bytes, 5, hours);
     RecordView view;
     if (!view.parse(bytes)) return 0;

@@ -35,6 +35,8 @@ RowWriter::RowWriter(uint64_t low, uint64_t high, size_t expected_rows)
 
 void RowWriter::add_early(uint64_t address, vesta_unwind_rule rule) {
   is_early_ = false;
+  // A file may call a frame that of a signal and then describe an ordinary one.
+  if (rule.cfa_kind != VESTA_CFA_END && rule.cfa_kind != VESTA_CFA_SIGNAL) return;
   rule.trust = VESTA_TRUST_EARLY;
   if (address > 0) add_changed(address - 1, std::bit_cast<uint64_t>(rule));
 }

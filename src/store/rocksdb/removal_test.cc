@@ -49,6 +49,7 @@ class RemovalTest : public testing::Test {
   void fill() {
     for (int day = 0; day < kDays; ++day) {
       std::vector<ProfileSpec> specs;
+      specs.reserve(kPods);
       for (int pod = 0; pod < kPods; ++pod) {
         specs.push_back(of("web", kStartNs + day * kDayNs,
                            (pod % 2 == 0 ? "even-" : "odd-") + std::to_string(pod)));

@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "base/test_requirements.h"
+
 namespace vesta {
 namespace {
 
@@ -87,8 +89,9 @@ TEST(X86InstructionTest, KnowsPadding) {
 // Every instruction of a large library is as long as the disassembler of binutils says.
 TEST(X86InstructionTest, AgreesWithADisassemblerAboutLengths) {
   const std::string library = "/lib/x86_64-linux-gnu/libc.so.6";
-  if (::access("/usr/bin/objdump", X_OK) != 0 || ::access(library.c_str(), R_OK) != 0)
-    GTEST_SKIP() << "needs objdump and " << library;
+  VESTA_REQUIRE_OR_SKIP(
+      ::access("/usr/bin/objdump", X_OK) == 0 && ::access(library.c_str(), R_OK) == 0,
+      "needs objdump and " + library);
   const std::string command = "/usr/bin/objdump -d -w " + library;
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
   ASSERT_NE(pipe, nullptr);

@@ -12,7 +12,7 @@ const runs = Number(process.argv[3] ?? (quick ? 2 : 5));
 const ZOOMS = quick ? 8 : 40;
 
 async function zoomInAndOut(page, pause) {
-  const box = await page.locator('#stage').boundingBox();
+  const box = await page.locator('.flame-host').boundingBox();
   for (let i = 0; i < ZOOMS; i++) {
     const row = 1 + i % 12;
     await page.mouse.click(box.x + box.width * ((i * 0.37 + 0.11) % 1), box.y + row * 20 + 10);
@@ -32,8 +32,8 @@ try {
     const page = await open(browser, file, size);
     const marks = await page.evaluate(() => Object.fromEntries(
       performance.getEntriesByType('mark').map(({ name, startTime }) => [name, startTime])));
-    drawn.push(marks['vesta-drawn']);
-    script.push(marks['vesta-drawn'] - marks['vesta-start']);
+    drawn.push(marks['vesta:flame-drawn']);
+    script.push(marks['vesta:flame-drawn'] - marks['vesta:start']);
     await page.context().close();
   }
   const still = await open(browser, file, size);
@@ -42,12 +42,12 @@ try {
     for (let i = 0; i < 100; i++) await still.mouse.move(20 + i * 13, 250 + (i * 7) % 400);
   });
   const keystrokes = await latencies(still, 'input', async () => {
-    await still.focus('#query');
+    await still.focus('.flame-search input');
     await still.keyboard.type('component42<acme', { delay: 40 });
   });
-  await still.fill('#query', '');
+  await still.fill('.flame-search input', '');
   const inverts = await latencies(still, 'keydown', async () => {
-    await still.focus('#stage');
+    await still.focus('.flame-host');
     await still.keyboard.press('i');
   });
   await still.context().close();

@@ -85,7 +85,7 @@ int main() {
   nothing.keep = false;
   IngestOptions any_time;
   any_time.limits.max_age_ns = 0;
-  server::test::TestServer without_store(nothing, any_time);
+  server::test::IngestServer without_store(nothing, any_time);
   print("Push without a store", per_second([&](size_t number) {
           const auto answer = without_store.call(kPush, push_request(packed, number));
           if (answer.ok()) return;

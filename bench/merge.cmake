@@ -1,1 +1,1 @@
-vesta_bench(merge SOURCES merge_bench.cc DEPS vesta_profile)
+vesta_bench(merge SOURCES merge_bench.cc DEPS vesta_reports)

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "profile/call_tree.h"
 #include "profile/dictionary_builder.h"
-#include "profile/merge.h"
+#include "profile/flame_tree.h"
+#include "profile/merge/merge.h"
 #include "profile/merged_profile.h"
-#include "profile/top_table.h"
+#include "reports/function_table.h"
 
 namespace {
 
@@ -132,12 +132,12 @@ void run(std::string_view name, double unique_share) {
   size_t rows = 0;
   const double top_seconds = seconds_of([&] {
     const auto frames = resolve_frames(select_type(shared, *type), {});
-    rows = top_table(*frames, TopOrder::kByFlat).size();
+    rows = top_functions(*frames, {}).rows.size();
   });
   size_t nodes = 0;
   const double tree_seconds = seconds_of([&] {
     const auto frames = resolve_frames(select_type(shared, *type), {});
-    nodes = build_call_tree(*frames, TreeDirection::kTopDown, ChildOrder::kByTotal).nodes.size();
+    nodes = build_flame_tree(*frames, TreeDirection::kTopDown).size();
   });
   fmt::print("| {} | {} | {:.0f} ms | {:.0f} ms | {:.0f} ms | {} | {} |\n", name, stacks,
              merge_seconds * 1e3, top_seconds * 1e3, tree_seconds * 1e3, rows, nodes);

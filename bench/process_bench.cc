@@ -11,7 +11,7 @@
 
 namespace {
 
-using namespace vesta;
+using namespace vesta::agent;
 
 constexpr uint32_t kFirstPid = 100;
 constexpr uint64_t kStart = 1'000'000;

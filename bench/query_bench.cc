@@ -7,9 +7,9 @@
 #include <map>
 #include <random>
 
-#include "query/function_table.h"
-#include "query/prune.h"
-#include "query/selection_profile.h"
+#include "profile/prune.h"
+#include "reports/function_table.h"
+#include "reports/selection_profile.h"
 
 namespace vesta {
 namespace {
@@ -42,26 +42,25 @@ ServiceStacks random_service(uint64_t seed) {
   std::map<std::pair<NameNode, TreeString>, NameNode> by_name;
   const auto add = [&](TreeNode parent) {
     const TreeFrame frame = frames[random() % frames.size()];
-    const NameNode above = parent == 0 ? 0 : tree.name_node(parent);
+    const NameNode above = parent ? tree.name_node(parent) : NameNode();
     const auto [at, is_new] =
-        by_name.try_emplace({above, tree.stored_frame(frame).shown}, NameNode{0});
+        by_name.try_emplace({above, tree.stored_frame(frame).shown}, NameNode());
     if (is_new) at->second = tree.add_name_node(above, frame);
     return tree.add_node(parent, frame, at->second);
   };
   std::vector<uint32_t> depth{0};
   while (tree.node_count() < kNodes) {
     // A branch from somewhere above, down to a depth of about 30.
-    TreeNode node =
-        tree.node_count() < 50 ? 0 : static_cast<TreeNode>(random() % tree.node_count());
+    TreeNode node(tree.node_count() < 50 ? 0 : random() % tree.node_count());
     const size_t length = 1 + random() % 10;
-    for (size_t i = 0; i < length && depth[node] < 60; ++i) {
+    for (size_t i = 0; i < length && depth[node.index()] < 60; ++i) {
       const TreeNode child = add(node);
-      depth.push_back(depth[node] + 1);
+      depth.push_back(depth[node.index()] + 1);
       node = child;
     }
   }
   for (size_t i = 0; i < kStacks; ++i) {
-    tree.add_stack(static_cast<TreeNode>(1 + random() % (tree.node_count() - 1)));
+    tree.add_stack(TreeNode(1 + random() % (tree.node_count() - 1)));
     out.weights.push_back(static_cast<int64_t>(1'000'000'000 / (1 + random() % kStacks)));
   }
   return out;

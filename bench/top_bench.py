@@ -29,7 +29,7 @@ def main():
     parser.add_argument("--locations", type=int, default=200_000)
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
-    vesta = os.environ.get("VESTA", str(ROOT / "build/bench/vesta"))
+    vesta = os.environ.get("VESTA", str(ROOT / "build/vesta"))
     folder = ROOT / "build/bench/data"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"top-{options.samples}-{options.locations}.pb"

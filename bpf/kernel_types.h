@@ -35,12 +35,18 @@ struct task_struct {
   struct task_struct* group_leader;
   struct pid* thread_pid;
   unsigned in_execve : 1;
+  unsigned in_iowait : 1;
   unsigned int __state;
   int on_cpu;
   unsigned long nvcsw;
   unsigned long nivcsw;
   char comm[16];
   struct thread_struct thread;
+};
+
+struct pt_regs {
+  unsigned long orig_ax;
+  unsigned long ip;
 };
 
 #pragma clang attribute pop

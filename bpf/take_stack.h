@@ -1,5 +1,5 @@
-// A record's head, and the stacks of the thread that a clock interrupted. Included by programs on
-// perf events.
+// A record's head, and the stacks of the current thread. For programs of any kind: perf events,
+// tracepoints, uprobes.
 #pragma once
 
 #include <linux/bpf.h>
@@ -8,11 +8,21 @@
 #include <bpf/bpf_helpers.h>
 
 #include "kernel_types.h"
+#include "maps/samples.h"
 #include "tasks.h"
-#include "unwind_maps.h"
+#include "walk.h"
 
-static __always_inline void vesta_begin_sample(struct vesta_scratch* record,
-                                               struct task_struct* task, __u32 tgid) {
+// A record in the slot of the program's kind, which is the caller's until vesta_send(). Null when
+// the slot is taken, which is counted. REQUIRES: `task` is the current one, `tgid` its process.
+static __always_inline struct vesta_scratch* vesta_begin_sample(__u32 slot,
+                                                                struct task_struct* task,
+                                                                __u32 tgid) {
+  struct vesta_scratch* record = bpf_map_lookup_elem(&scratch, &slot);
+  if (!record || record->is_busy) {
+    vesta_count(VESTA_COUNT_NO_SCRATCH);
+    return 0;
+  }
+  record->is_busy = 1;
   struct vesta_sample* sample = &record->sample;
   __builtin_memset(sample, 0, sizeof(*sample));
   sample->time_ns = bpf_ktime_get_ns();
@@ -20,9 +30,10 @@ static __always_inline void vesta_begin_sample(struct vesta_scratch* record,
   sample->pid = tgid;
   sample->tid = vesta_thread_of(task);
   sample->cpu = bpf_get_smp_processor_id();
-  sample->kind = VESTA_SAMPLE_CPU;
+  sample->probe = (__u8)session.probe;
   bpf_get_current_comm(sample->comm, sizeof(sample->comm));
   record->state.tgid = tgid;
+  return record;
 }
 
 static __always_inline void vesta_take_registers(struct vesta_unwind_state* state,
@@ -51,8 +62,8 @@ static __always_inline void vesta_take_registers(struct vesta_unwind_state* stat
   state->registers[15] = regs->r15;
 }
 
-static __always_inline void vesta_take_kernel_stack(struct perf_event_context* context,
-                                                    struct vesta_scratch* record) {
+// `context` is the program's own.
+static __always_inline void vesta_take_kernel_stack(void* context, struct vesta_scratch* record) {
   const long bytes = bpf_get_stack(context, record->payload, VESTA_MAX_KERNEL_FRAMES * 8, 0);
   if (bytes < 0) {
     vesta_count(VESTA_COUNT_KERNEL_STACK_FAILED);
@@ -70,21 +81,23 @@ static __always_inline int vesta_lost_its_stack(const struct vesta_unwind_state*
          bpf_probe_read_user(&word, sizeof(word), (const void*)state->sp);
 }
 
-static __always_inline void vesta_take_user_stack(struct perf_event_context* context,
-                                                  struct vesta_scratch* record,
+// `regs` are those that the program's context brings, of the kernel or of user code; null when it
+// brings none (tracepoints).
+static __always_inline void vesta_take_user_stack(const struct user_registers* regs,
+                                                  struct vesta_scratch* record, __u32 slot,
                                                   struct task_struct* task) {
   struct vesta_unwind_state* state = &record->state;
   state->frames = 0;
   state->result = VESTA_UNWIND_NO_USER;
   if ((BPF_CORE_READ(task, flags) & VESTA_PF_KTHREAD) || !BPF_CORE_READ(task, mm)) return;
-  __u64 code_segment = context->regs.cs;
+  __u64 code_segment = regs ? regs->cs : 0;
   if (vesta_is_user_code(code_segment)) {
-    vesta_take_registers(state, &context->regs);
+    vesta_take_registers(state, regs);
   } else {
     // In the kernel: where the thread left user space is at the base of its kernel stack.
     struct user_registers saved;
-    const void* regs = (const void*)bpf_task_pt_regs(bpf_get_current_task_btf());
-    if (bpf_probe_read_kernel(&saved, sizeof(saved), regs)) {
+    const void* base = (const void*)bpf_task_pt_regs(bpf_get_current_task_btf());
+    if (bpf_probe_read_kernel(&saved, sizeof(saved), base)) {
       state->result = VESTA_UNWIND_BAD_MEMORY;
       return;
     }
@@ -96,7 +109,7 @@ static __always_inline void vesta_take_user_stack(struct perf_event_context* con
         vesta_is_user_code(code_segment) ? VESTA_UNWIND_UNSUPPORTED : VESTA_UNWIND_NO_USER;
     return;
   }
-  vesta_walk_user_stack(record, VESTA_SCRATCH_PERF_EVENT);
+  vesta_walk_user_stack(record, slot);
   if (state->result != VESTA_UNWIND_COMPLETE && vesta_lost_its_stack(state, task)) {
     state->result = VESTA_UNWIND_NO_USER;
     state->frames = 0;

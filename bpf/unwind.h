@@ -2,16 +2,19 @@
 // and user space (src/unwind/stack_unwinder.cc), where tests run it on recorded memory. C and C++.
 //
 // Whoever includes this gives these functions first, which hide where memory and tables are:
-//   int vesta_read_word(VESTA_ENV env, __u64 address, __u64 *value)     0 when it could be read
-//   int vesta_read_code(VESTA_ENV env, struct vesta_unwind_state *state, __u64 address, __u64
-//   *value)
+//   int vesta_read_word(VESTA_ENV env, __u64 address, __u64 *value)
+//       0 when it could be read
+//   int vesta_read_code(VESTA_ENV env, struct vesta_unwind_state *state, __u64 address,
+//                       __u64 *value)
 //       the same of the code in state->mapping_*
 //   int vesta_find_mapping(VESTA_ENV env, struct vesta_unwind_state *state, __u64 pc)
 //       fills state->mapping_*; 0, or the vesta_unwind_result that says what is missing
-//   const struct vesta_module *vesta_get_module(VESTA_ENV env, __u32 module)     NULL when there is
-//   none VESTA_TABLE vesta_get_table(VESTA_ENV env, __u32 module)                     NULL when
-//   there is none const __u64 *vesta_get_cell(VESTA_TABLE table, __u32 index)                  NULL
-//   when out of range
+//   const struct vesta_module *vesta_get_module(VESTA_ENV env, __u32 module)
+//       NULL when there is none
+//   VESTA_TABLE vesta_get_table(VESTA_ENV env, __u32 module)
+//       NULL when there is none
+//   const __u64 *vesta_get_cell(VESTA_TABLE table, __u32 index)
+//       NULL when out of range
 #pragma once
 
 #include "shared/unwind_state.h"

@@ -15,7 +15,7 @@ function(bpf_object name source)
   set(object "${folder}/${name}.bpf.o")
   set(skeleton "${folder}/${name}.skel.h")
   file(MAKE_DIRECTORY "${folder}")
-  file(GLOB headers CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/bpf/*.h" "${CMAKE_SOURCE_DIR}/bpf/shared/*.h")
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/bpf/*.h")
   add_custom_command(
     OUTPUT "${skeleton}"
     # Debian keeps asm/ in a folder named after the architecture, which clang does not look into for BPF.

@@ -35,6 +35,19 @@ print_help() { awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0"; }
 
 jobs_count() { echo "${VESTA_JOBS:-$(nproc)}"; }
 
+# What clang-tidy is run on for a file: a header is read by its source, its test, or else the first source that includes
+# it, whose compile command knows the generated headers that it needs.
+source_of() {
+  local file="$1" stem="${1%.*}" candidate
+  if [[ "$file" == *.h ]]; then
+    for candidate in "$stem.cc" "${stem}_test.cc" \
+      "$(git grep --untracked -lF "#include \"${file#src/}\"" -- 'src/*.cc' | sed -n 1p)"; do
+      [[ -f "$candidate" ]] && echo "$candidate" && return
+    done
+  fi
+  echo "$file"
+}
+
 # The package names of the given lists. A list has one name per line; `name ?command` means: only when that command is
 # not on PATH already, so that a Go or Node.js from elsewhere is used as it is and Debian's cannot collide with it.
 wanted_packages() {
@@ -95,6 +108,12 @@ npm_packages() {
   (cd "$1" && npm install --no-save --no-audit --no-fund --loglevel=error >&2) || die "npm install failed in $1"
 }
 
+# note_time SECONDS WHAT: for the list of the slowest that .ci/run ends with.
+note_time() {
+  mkdir -p build/logs
+  printf '%s %s\n' "$1" "$2" >>build/logs/times.txt
+}
+
 preset_dir() { if [[ "$1" == release ]]; then echo build; else echo "build/$1"; fi; }
 
 # configure PRESET: runs CMake when this preset has not been configured, was configured in another place, or the presets
@@ -137,4 +156,5 @@ build() {
     "${ninja[@]}" --quiet "$@" | { grep -v 'ninja: no work to do' || true; } >&2
   fi || die "the build failed (preset '$preset')" "again, with all commands shown: ninja -C $dir -v"
   ((SECONDS - started < 2)) || note "built in $((SECONDS - started)) s"
+  note_time "$((SECONDS - started))" "build ($preset)"
 }

@@ -35,7 +35,7 @@ agent:
     - {{type: files, name: files, directory: "{folder}"}}
 """
 SHORT = ["true", "ls /", "cat /dev/null", "date", "id", "uname -a", "expr 1 + 1", "basename /a/b", "dirname /a/b", "env"]
-LATE = 'vesta_agent_troubles_total{reason="stack sent as addresses: naming took too long"}'
+LATE = 'vesta_agent_troubles_total{reason="stack sent as addresses: symbolization took too long"}'
 
 
 def row(what, measured, budget=""):

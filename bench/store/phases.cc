@@ -15,7 +15,7 @@
 #include "formats/pprof/reader.h"
 #include "formats/pprof/writer.h"
 #include "measure.h"
-#include "profile/content_hash.h"
+#include "profile/merge/content_hash.h"
 #include "queries.h"
 #include "store/engine.h"
 #include "store/rocksdb/rocksdb_engine.h"
@@ -44,11 +44,11 @@ void check(const Status& status) {
 }
 
 std::unique_ptr<Engine> open(const std::string& directory, bool background = true,
-                             std::function<int64_t()> clock_ns = {}) {
+                             UnixClock clock = {}) {
   RocksdbOptions options;
   options.directory = directory;
   options.background = background;
-  options.clock_ns = std::move(clock_ns);
+  options.clock = std::move(clock);
   return value_or_exit(open_rocksdb_engine(options));
 }
 
@@ -139,7 +139,7 @@ int from_pprof(const std::vector<std::string>& arguments) {
     bytes += static_cast<double>(bodies.back().size());
   }
   std::atomic<int64_t> now_ns = kFleetStartNs;
-  const auto engine = open(directory, true, [&] { return now_ns.load(); });
+  const auto engine = open(directory, true, [&] { return UnixNs(now_ns.load()); });
   uint64_t samples = 0;
   double decoding = 0;
   double cpu = 0;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "query/function_table.h"
-#include "query/prune.h"
+#include "profile/prune.h"
 #include "query/service_overview.h"
+#include "reports/function_table.h"
 
 namespace vesta::bench {
 namespace {

@@ -46,7 +46,7 @@ async function zoomAndPan(page) {
   }
 }
 
-// The pages' own marks: see ui/src/app/marks.ts.
+// The marks that the web UI sets (performance.mark).
 async function measurePages(browser, server, service, nodes) {
   const shown = [];
   const heaps = [];

@@ -1,8 +1,8 @@
-// What the sampling program sends for each event, in the ring buffer, and what it counts.
+// What a probe sends for each event, in the ring buffer, and what it counts.
 //
-// A record is a vesta_sample, then `kernel_frames` + `user_frames` addresses (leaf first in each
-// part). When the kernel side met code whose table it does not have, `stack_bytes` is not 0, and
-// the VESTA_LEAF_REGISTERS registers of the innermost frame follow, then `stack_bytes` of user
+// A record is a vesta_sample, then `kernel_frames` addresses and `user_frames` words (leaf first in
+// each part). When the kernel side met code whose table it does not have, `stack_bytes` is not 0,
+// and the VESTA_LEAF_REGISTERS registers of the innermost frame follow, then `stack_bytes` of user
 // stack from `resume.sp` - `stack_below` on: user space goes on from there with the same unwinder.
 #pragma once
 
@@ -19,6 +19,7 @@ enum {
   // Below the stack pointer: the red zone, and what an epilogue has popped but its rules still
   // name.
   VESTA_STACK_COPY_BELOW = 128,
+  VESTA_MAX_VALUES = 2,
   VESTA_LEAF_REGISTERS = 16,  // by DWARF number: 0 = rax, 6 = rbp, 7 = rsp, 10 = r10 …
 };
 
@@ -31,6 +32,11 @@ enum {
 #define VESTA_FRAME_DECODED (1ULL << 62)  // by a rule that was read from instructions
 #define VESTA_FRAME_GUESSED (1ULL << 61)  // it is only likely
 #define VESTA_FRAME_BITS (VESTA_FRAME_EXACT | VESTA_FRAME_DECODED | VESTA_FRAME_GUESSED)
+// A frame of a runtime is not an address but two words: this bit, the runtime's number
+// (src/runtimes/runtime_table.cc) and 32 bits of its own in the first, and the second is all its
+// own.
+#define VESTA_FRAME_RUNTIME (1ULL << 60)
+#define VESTA_FRAME_RUNTIME_SHIFT 32  // of the number, which has 8 bits
 
 enum vesta_unwind_result {
   VESTA_UNWIND_COMPLETE = 0,     // reached the outermost frame
@@ -62,11 +68,12 @@ struct vesta_resume {
 struct vesta_sample {
   __u64 time_ns;  // CLOCK_MONOTONIC
   __u64 cgroup_id;
-  __u64 weight;  // nanoseconds of CPU
-  __u32 pid;     // process (tgid), in the agent's pid namespace
+  // What the sample stands for, one for each column of its probe: a count, nanoseconds.
+  __u64 values[VESTA_MAX_VALUES];
+  __u32 pid;  // process (tgid), in the agent's pid namespace
   __u32 tid;
   __u32 cpu;
-  __u8 kind;    // enum vesta_sample_kind
+  __u8 probe;   // number of the probe in its session, or VESTA_STACK_PIECE
   __u8 result;  // enum vesta_unwind_result
   __u16 kernel_frames;
   __u16 user_frames;
@@ -74,23 +81,24 @@ struct vesta_sample {
   __u16 more_stack_records;  // that came before this one
   __u16 stack_below;         // of stack_bytes, those below resume.sp
   char comm[VESTA_COMM_BYTES];
+  __u64 detail;  // of the event, as its probe defines it; events that differ in it are kept apart
   struct vesta_resume resume;
 };
-VESTA_STATIC_ASSERT(sizeof(struct vesta_sample) == 96, "no hidden padding");
+VESTA_STATIC_ASSERT(sizeof(struct vesta_sample) == 112, "no hidden padding");
 
-enum vesta_sample_kind {
-  VESTA_SAMPLE_CPU = 1,
-  // No sample, but `stack_bytes` of stack from resume.sp on, right behind the head: what did not
-  // fit into the record that comes next from this CPU, with the same time.
-  VESTA_SAMPLE_MORE_STACK = 2,
+enum {
+  // In place of a probe: no sample, but `stack_bytes` of stack from resume.sp on, right behind the
+  // head: what did not fit into the record that comes next from this CPU, with the same time.
+  VESTA_STACK_PIECE = 255,
 };
 
-// Counters in a per-CPU array, by reason. What is counted here has no record.
+// Counters of a probe in a per-CPU array, by reason. What is counted here has no record.
 enum vesta_counter {
   VESTA_COUNT_SAMPLES = 0,  // events seen for wanted processes, sent or not
   VESTA_COUNT_SENT = 1,
   VESTA_COUNT_RING_FULL = 2,
-  VESTA_COUNT_NO_SCRATCH = 3,  // cannot happen; counted so that it cannot hide
+  // The program interrupted another one of its kind, which has the memory.
+  VESTA_COUNT_NO_SCRATCH = 3,
   VESTA_COUNT_KERNEL_STACK_FAILED = 4,
   VESTA_COUNT_MAPPING_RACE = 5,     // mappings changed under the look-up
   VESTA_COUNT_DEFERRED = 6,         // stacks that were sent to be finished in user space
@@ -98,5 +106,10 @@ enum vesta_counter {
   VESTA_COUNT_OTHER_NAMESPACE = 8,  // processes that the agent's pid namespace does not show
   VESTA_COUNT_NOT_DEFERRED =
       9,  // should have been, but the ring is too full for a copy of the stack
-  VESTA_COUNTERS = 10,
+  // What those events stood for, in the second column of their probe, where it is not the same for
+  // all.
+  VESTA_COUNT_RING_FULL_VALUE = 10,
+  VESTA_COUNT_NO_SCRATCH_VALUE = 11,
+  VESTA_COUNT_NO_STORAGE = 12,  // the kernel had no memory for what is known of a thread
+  VESTA_COUNTERS = 13,
 };

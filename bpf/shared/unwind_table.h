@@ -3,15 +3,14 @@
 //
 // A table is an array of 8-byte cells, the value type of a BPF array map:
 //
-//   cells [0, page_cells)                 page index: two u32 per cell. Entry p is the number of
-//   the
-//                                         first row whose address lies in page p or later; one
-//                                         entry more than there are pages, so that page p's rows
-//                                         are [index[p], index[p + 1]).
-//   cells [page_cells, + row_cells)       rows: two u32 per cell, sorted by address. Low 12 bits:
-//                                         address within the page; high 20 bits: number of a rule.
-//   cells [.., + rule_count)              rules: one struct vesta_unwind_rule per cell. Rule 0 is
-//                                         "no information".
+//   cells [0, page_cells)            page index: two u32 per cell. Entry p is the number of the
+//                                    first row whose address lies in page p or later; one entry
+//                                    more than there are pages, so that page p's rows are
+//                                    [index[p], index[p + 1]).
+//   cells [page_cells, + row_cells)  rows: two u32 per cell, sorted by address. Low 12 bits:
+//                                    address within the page; high 20 bits: number of a rule.
+//   cells [.., + rule_count)         rules: one struct vesta_unwind_rule per cell. Rule 0 is
+//                                    "no information".
 //
 // A row is in force until the next one. The row in force at the start of a page may be the last row
 // of an earlier page. Addresses count from `text_start`, the lowest page with code, so that they

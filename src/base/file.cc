@@ -26,7 +26,7 @@ Error io_error(std::string_view what, const std::string& path, int error_number)
     error.code = ErrorCode::kPermission;
     error.hint = "check the file's owner and mode";
   } else if (error_number == ENOSPC) {
-    error.hint = "free some space, or write elsewhere";
+    error.hint = "free some space, or write to another disk";
   }
   return error;
 }
@@ -57,16 +57,20 @@ Result<std::string> read_all(int fd, const std::string& path, uint64_t max_bytes
 }
 
 Status write_all(int fd, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return io_error("write", path, errno);
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return {};
+  return vesta::write_all(fd, bytes) ? Status() : io_error("write", path, errno);
 }
 
 }  // namespace
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
 
 void UniqueFd::reset() {
   if (fd_ >= 0) ::close(fd_);
@@ -85,7 +89,7 @@ Result<InputFile> InputFile::open(const std::string& path, uint64_t max_bytes) {
   if (::fstat(fd.get(), &info) != 0) return io_error("stat", path, errno);
   if (S_ISDIR(info.st_mode)) {
     return Error{ErrorCode::kInvalidInput, fmt::format("{} is a folder, not a profile", path),
-                 "name a file in it"};
+                 "try a file in it"};
   }
   if (!S_ISREG(info.st_mode) || info.st_size == 0) {
     VESTA_ASSIGN(file.owned_, read_all(fd.get(), path, max_bytes));
@@ -118,6 +122,8 @@ Result<InputFile> InputFile::from_fd(int fd, uint64_t max_bytes) {
   const size_t size = static_cast<size_t>(info.st_size);
   void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
   if (address == MAP_FAILED) return io_error("map", "an open file", errno);
+  // A word here and there is read, and each would map 2 MB where the cache has pages of that size.
+  ::madvise(address, size, MADV_NOHUGEPAGE);
   file.mapped_ = static_cast<const char*>(address);
   file.size_ = size;
   if (!guard_mapped_file(address, size)) {

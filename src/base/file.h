@@ -66,6 +66,8 @@ class InputFile {
   std::string owned_;
 };
 
+// To a descriptor; false when not all could be written, for the reason that errno has.
+bool write_all(int fd, std::string_view bytes);
 // Writes to a temporary file in the same folder, then renames it over `path`: a reader never sees
 // half a file, and a failed write leaves the old one. Devices and pipes are written to directly;
 // "-" is standard output.

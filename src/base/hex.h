@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace vesta {
@@ -26,6 +28,27 @@ inline bool parse_hex(std::string_view text, std::span<uint8_t> bytes) {
     bytes[i] = static_cast<uint8_t>(hex_digit(text[2 * i]) << 4 | hex_digit(text[2 * i + 1]));
   }
   return true;
+}
+
+inline std::string to_hex(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  out.reserve(bytes.size() * 2);
+  for (const char c : bytes) {
+    out.push_back(kDigits[static_cast<uint8_t>(c) >> 4]);
+    out.push_back(kDigits[static_cast<uint8_t>(c) & 15]);
+  }
+  return out;
+}
+inline std::string to_hex(std::span<const uint8_t> bytes) {
+  return to_hex(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+inline std::optional<std::string> from_hex(std::string_view text) {
+  std::string bytes(text.size() / 2, '\0');
+  if (!parse_hex(text, {reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()}))
+    return std::nullopt;
+  return bytes;
 }
 
 }  // namespace vesta

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/json_writer.h"
+#include "base/mutex.h"
 
 namespace vesta {
 namespace {
@@ -38,17 +39,13 @@ void append_printable(std::string& out, std::string_view text) {
 
 }  // namespace
 
-int64_t unix_now_ns() {
-  return static_cast<int64_t>(clock_ns(CLOCK_REALTIME));
-}
-
-std::string utc_text(int64_t unix_ns) {
-  const std::time_t seconds = unix_ns / 1'000'000'000;
+std::string utc_text(UnixNs time) {
+  const std::time_t seconds = time.ns / kSecond;
   std::tm parts{};
   ::gmtime_r(&seconds, &parts);
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900,
                      parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
-                     unix_ns / 1'000'000 % 1000);
+                     time.ns / kMillisecond % 1000);
 }
 
 void Log::write(LogLevel level, std::string_view message, std::initializer_list<Field> fields) {
@@ -57,14 +54,14 @@ void Log::write(LogLevel level, std::string_view message, std::initializer_list<
   if (format_ == LogFormat::kJson) {
     JsonWriter json;
     json.begin_object();
-    json.field("time", utc_text(unix_now_ns()));
+    json.field("time", utc_text(unix_now()));
     json.field("level", word_of(level));
     json.field("message", message);
     for (const auto& [name, value] : fields) json.field(name, value);
     json.end_object();
     line = json.take();
   } else {
-    line = fmt::format("{} {:<7} ", utc_text(unix_now_ns()), word_of(level));
+    line = fmt::format("{} {:<7} ", utc_text(unix_now()), word_of(level));
     append_printable(line, message);
     for (const auto& [name, value] : fields) {
       line += fmt::format(" {}=", name);
@@ -72,7 +69,7 @@ void Log::write(LogLevel level, std::string_view message, std::initializer_list<
     }
   }
   line += '\n';
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   std::fwrite(line.data(), 1, line.size(), stream_);
   std::fflush(stream_);
 }

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <initializer_list>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "base/mutex.h"
+#include "base/time.h"
 
 namespace vesta {
 
@@ -34,14 +36,13 @@ class Log {
   }
 
  private:
-  std::mutex lock_;
-  std::FILE* stream_;
+  Mutex lock_;
+  std::FILE* stream_ PT_GUARDED_BY(lock_);
   const LogFormat format_;
   const LogLevel least_;
 };
 
 // "2026-11-15T13:04:05.123Z"
-std::string utc_text(int64_t unix_ns);
-int64_t unix_now_ns();
+std::string utc_text(UnixNs time);
 
 }  // namespace vesta

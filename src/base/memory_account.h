@@ -67,7 +67,7 @@ class MemoryAccount {
     return {};
   }
   static Error busy() {
-    return {ErrorCode::kTooMany, "too many requests at once for the server's memory",
+    return {ErrorCode::kTooMany, "requests in flight exceed the server's memory limit",
             "try again in a moment"};
   }
 

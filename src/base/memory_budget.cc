@@ -1,10 +1,12 @@
 #include "base/memory_budget.h"
 
+#include "base/mutex.h"
+
 namespace vesta {
 
 MemoryBudget::HolderPtr MemoryBudget::holder(std::string_view name) {
   if (reserve_ == 0) return nullptr;
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   if (holders_.size() >= clean_at_) {
     std::erase_if(holders_, [](const auto& entry) { return entry.second.expired(); });
     clean_at_ = std::max(kFewHolders, holders_.size() * 2);
@@ -16,7 +18,7 @@ MemoryBudget::HolderPtr MemoryBudget::holder(std::string_view name) {
 }
 
 size_t MemoryBudget::remembered() const {
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   return holders_.size();
 }
 

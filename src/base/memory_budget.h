@@ -11,12 +11,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/table_hash.h"
 
 namespace vesta {
@@ -119,9 +119,10 @@ class MemoryBudget {
   const uint64_t total_;
   const uint64_t reserve_;
   std::atomic<uint64_t> used_ = 0;
-  mutable std::mutex lock_;  // guards what follows
-  std::unordered_map<std::string, std::weak_ptr<Holder>, TableKeyHash> holders_;
-  size_t clean_at_ = kFewHolders;  // so many names: time to forget those that hold nothing
+  mutable Mutex lock_;
+  std::unordered_map<std::string, std::weak_ptr<Holder>, TableKeyHash> holders_ GUARDED_BY(lock_);
+  size_t clean_at_ GUARDED_BY(lock_) =
+      kFewHolders;  // so many names: time to forget those that hold nothing
 };
 
 }  // namespace vesta

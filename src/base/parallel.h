@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 
 namespace vesta {
@@ -25,14 +25,14 @@ inline size_t threads_for(size_t things, size_t least_each = 4) {
 template <class Work>
 Status for_each_in_parallel(size_t count, size_t threads, const Work& work) {
   std::atomic<size_t> next{0};
-  std::mutex mutex;
+  Mutex mutex;
   Status problem;
   const auto run = [&](size_t thread) {
     for (size_t index = next++; index < count; index = next++) {
       Status done = work(thread, index);
       if (done.ok()) continue;
       next = count;
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       if (problem.ok()) problem = std::move(done);
     }
   };

@@ -15,7 +15,7 @@ namespace {
 Error io_error(std::string_view what, const std::string& path, int error) {
   if (error == ELOOP) {
     return {ErrorCode::kIo, fmt::format("cannot {} {}: it is a symbolic link", what, path),
-            "remove it; somebody may have planted it"};
+            "remove it; another user may have created it"};
   }
   return {ErrorCode::kIo, fmt::format("cannot {} {}: {}", what, path, std::strerror(error)), {}};
 }

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "testing/temporary_folder.h"
+
 namespace vesta {
 namespace {
 
@@ -17,15 +19,9 @@ using ::testing::HasSubstr;
 
 class PrivateFileTest : public ::testing::Test {
  protected:
-  PrivateFileTest()
-      : folder_(::testing::TempDir() + "vesta-private-" + std::to_string(::getpid())) {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    std::ofstream(victim()) << "precious";
-  }
-  ~PrivateFileTest() override { fs::remove_all(folder_); }
+  PrivateFileTest() { std::ofstream(victim()) << "precious"; }
 
-  std::string in(const std::string& name) const { return folder_ + "/" + name; }
+  std::string in(const std::string& name) const { return folder_.path(name); }
   std::string victim() const { return in("victim"); }
   static std::string text(const std::string& path) {
     std::ifstream file(path);
@@ -37,7 +33,7 @@ class PrivateFileTest : public ::testing::Test {
     return info.st_mode;
   }
 
-  std::string folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(PrivateFileTest, NewFilesAreForTheOwnerAndReplaceLinks) {

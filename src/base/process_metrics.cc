@@ -26,25 +26,25 @@ uint64_t resident_bytes() {
 void write_process_metrics(PrometheusText& text) {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  text.one("process_cpu_seconds_total", "counter", "CPU time, user and system.",
+  text.one("process_cpu_seconds_total", "counter", "CPU time, user and system, in seconds.",
            seconds(usage.ru_utime) + seconds(usage.ru_stime));
   uint64_t virtual_pages = 0;
   uint64_t resident_pages = 0;
   std::ifstream("/proc/self/statm") >> virtual_pages >> resident_pages;
   const double page = static_cast<double>(::sysconf(_SC_PAGESIZE));
-  text.one("process_resident_memory_bytes", "gauge", "Memory in RAM.",
+  text.one("process_resident_memory_bytes", "gauge", "Resident memory, in bytes.",
            static_cast<double>(resident_pages) * page);
-  text.one("process_virtual_memory_bytes", "gauge", "Memory in the address space.",
+  text.one("process_virtual_memory_bytes", "gauge", "Virtual memory, in bytes.",
            static_cast<double>(virtual_pages) * page);
   std::error_code error;
   const std::filesystem::directory_iterator files("/proc/self/fd", error);
   if (!error) {
-    text.one("process_open_fds", "gauge", "Open files and connections.",
+    text.one("process_open_fds", "gauge", "Open file descriptors.",
              static_cast<double>(std::distance(begin(files), end(files))));
   }
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    text.one("process_max_fds", "gauge", "Files and connections that may be open.",
+    text.one("process_max_fds", "gauge", "Limit of open file descriptors.",
              static_cast<double>(limit.rlim_cur));
   }
 }

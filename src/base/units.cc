@@ -220,21 +220,6 @@ std::string format_span(int64_t ns) {
   return fmt::format("{} {}", rounded, fitting->name);
 }
 
-std::optional<int64_t> parse_duration_ns(std::string_view text) {
-  if (text.empty()) return std::nullopt;
-  double total = 0;
-  while (!text.empty()) {
-    const auto part = take_quantity(text);
-    if (!part) return std::nullopt;
-    const Unit unit = part->suffix.empty() ? Unit{UnitKind::kTime, 1e9} : parse_unit(part->suffix);
-    if (unit.kind != UnitKind::kTime) return std::nullopt;
-    total += part->number * unit.to_base;
-    text = part->rest;
-  }
-  if (total > 9e18) return std::nullopt;
-  return static_cast<int64_t>(total);
-}
-
 std::optional<uint64_t> parse_bytes(std::string_view text) {
   const auto part = take_quantity(text);
   if (!part || !part->rest.empty()) return std::nullopt;

@@ -46,9 +46,6 @@ std::string format_count(uint64_t count);
 // A length of time in words, two digits of it: "58 s", "8 min", "1.5 h", "30 d".
 std::string format_span(int64_t ns);
 
-// "30s", "5m", "1h30m", "250ms", "10" (seconds) -> nanoseconds.
-std::optional<int64_t> parse_duration_ns(std::string_view text);
-
 // "128kb", "2GiB", "100" -> bytes, powers of 1024.
 std::optional<uint64_t> parse_bytes(std::string_view text);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 
@@ -14,7 +15,7 @@ namespace vesta::cli {
 namespace {
 
 Error usage_error(const Command& command, std::string message, std::string hint = {}) {
-  if (hint.empty()) hint = fmt::format("vesta {} --help shows what there is", command.name);
+  if (hint.empty()) hint = fmt::format("try vesta {} --help", command.name);
   return {ErrorCode::kUsage, std::move(message), std::move(hint)};
 }
 
@@ -30,10 +31,27 @@ const Flag* find_flag(const Command& command, char letter) {
   return it == command.flags.end() ? nullptr : &*it;
 }
 
+// Flags that had other names, and what they are called now. A name may have become several.
+constexpr auto kRenamed =
+    std::to_array<std::pair<std::string_view, std::string_view>>({{"to", "format"},
+                                                                  {"to", "endpoint"},
+                                                                  {"to-format", "format"},
+                                                                  {"unit", "systemd-unit"},
+                                                                  {"frequency", "rate"},
+                                                                  {"duration", "window"},
+                                                                  {"t", "tid"},
+                                                                  {"c", "cum"},
+                                                                  {"i", "inverted"}});
+
 Error unknown_flag(const Command& command, std::string_view word) {
-  const std::string message = fmt::format("{} has no flag --{}", command.name, word);
+  const std::string message =
+      fmt::format("{}: unknown flag {}{}", command.name, word.size() == 1 ? "-" : "--", word);
   if (const std::string_view place = place_of_pprof_flag(word); !place.empty())
     return usage_error(command, message, std::string(place));
+  for (const auto& [old_name, name] : kRenamed) {
+    if (word == old_name && find_flag(command, name) != nullptr)
+      return usage_error(command, message, fmt::format("did you mean --{}?", name));
+  }
   std::vector<std::string> names;
   for (const Flag& flag : command.flags) names.push_back(flag.name);
   const std::string near = nearest(word, names);
@@ -42,16 +60,17 @@ Error unknown_flag(const Command& command, std::string_view word) {
   if (letter == nullptr || letter->value.empty()) return usage_error(command, message);
   return usage_error(
       command, message,
-      fmt::format("did you mean -{} {}? A space goes before the value", word[0], word.substr(1)));
+      fmt::format("did you mean -{} {}? put a space before the value", word[0], word.substr(1)));
 }
 
 Status check_choice(const Command& command, const Flag& flag, const std::string& value) {
-  if (flag.choices.empty() || std::ranges::find(flag.choices, value) != flag.choices.end())
+  if (flag.choices.empty() || flag.is_list ||
+      std::ranges::find(flag.choices, value) != flag.choices.end())
     return {};
   const std::string near = nearest(value, flag.choices);
   return usage_error(
       command, fmt::format("--{} cannot be '{}'", flag.name, value),
-      fmt::format("{}it is one of: {}", near.empty() ? "" : fmt::format("did you mean {}? ", near),
+      fmt::format("{}use one of: {}", near.empty() ? "" : fmt::format("did you mean {}? ", near),
                   fmt::join(flag.choices, ", ")));
 }
 
@@ -97,6 +116,20 @@ std::vector<std::string> Arguments::all(const std::string& flag) const {
   return it == values_.end() ? std::vector<std::string>() : it->second;
 }
 
+std::vector<std::string> Arguments::list(const std::string& flag) const {
+  std::vector<std::string> words;
+  for (const std::string& value : all(flag)) {
+    size_t begin = 0;
+    for (size_t comma = value.find(','); comma != std::string::npos;
+         comma = value.find(',', begin)) {
+      words.push_back(value.substr(begin, comma - begin));
+      begin = comma + 1;
+    }
+    words.push_back(value.substr(begin));
+  }
+  return words;
+}
+
 Result<int64_t> Arguments::integer(const std::string& flag, int64_t fallback, int64_t low,
                                    int64_t high) const {
   const auto it = values_.find(flag);
@@ -106,7 +139,7 @@ Result<int64_t> Arguments::integer(const std::string& flag, int64_t fallback, in
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) {
     return Error{ErrorCode::kUsage, fmt::format("--{} cannot be '{}'", flag, text),
-                 fmt::format("it is a whole number from {} to {}", low, high)};
+                 fmt::format("use a whole number from {} to {}", low, high)};
   }
   return value;
 }
@@ -116,7 +149,7 @@ Result<uint64_t> Arguments::bytes(const std::string& flag, uint64_t fallback) co
   if (it == values_.end()) return fallback;
   if (const auto value = parse_bytes(it->second.back())) return *value;
   return Error{ErrorCode::kUsage, fmt::format("--{} cannot be '{}'", flag, it->second.back()),
-               "it is a size such as 512MB or 4GiB"};
+               "use a size such as 512MB or 4GiB"};
 }
 
 namespace {
@@ -218,10 +251,21 @@ Result<Arguments> parse_arguments(const Command& command, const std::vector<std:
     return usage_error(command, fmt::format("{} needs {}", command.name, command.arguments));
   }
   if (out.positional.size() > command.max_arguments) {
-    return usage_error(command, fmt::format("{} has no use for '{}'", command.name,
+    return usage_error(command, fmt::format("{}: unexpected argument '{}'", command.name,
                                             out.positional[command.max_arguments]));
   }
   return out;
+}
+
+std::string description_of(const Command& command) {
+  if (command.arguments.find("SOURCE") == std::string::npos) return command.description;
+  const bool takes_selectors = find_flag(command, "server") != nullptr;
+  return fmt::format(
+      "SOURCE is a file in any format that Vesta reads, - for standard input, {}.{}{}",
+      takes_selectors ? "a URL that serves pprof, or a selector of a server's data such as "
+                        "'cpu{service_name=\"checkout\"}'"
+                      : "or a URL that serves pprof",
+      command.description.empty() ? "" : " ", command.description);
 }
 
 std::string help_text(const Command& command, const TextStyle& style) {
@@ -229,7 +273,8 @@ std::string help_text(const Command& command, const TextStyle& style) {
       fmt::format("{} vesta {}{}{}\n\n{}\n", style.bold("Usage:"), command.name,
                   command.arguments.empty() ? "" : " " + command.arguments,
                   command.flags.empty() ? "" : " [FLAGS]", wrapped(command.summary, 0));
-  if (!command.description.empty()) out += "\n" + wrapped(command.description, 0) + "\n";
+  const std::string description = description_of(command);
+  if (!description.empty()) out += "\n" + wrapped(description, 0) + "\n";
   if (!command.examples.empty()) {
     out += "\n" + style.bold("Examples:") + "\n";
     for (const std::string& example : command.examples) {
@@ -254,8 +299,8 @@ std::string help_text(const Command& command, const TextStyle& style) {
 
 std::string overview_text(const std::vector<Command>& commands, const TextStyle& style) {
   std::string out = fmt::format(
-      "Vesta shows where CPU time, waiting time, memory and locks go.\n\n{} vesta COMMAND "
-      "[ARGUMENTS] [FLAGS]\n\n{}\n",
+      "Vesta shows which code uses CPU time, memory and locks.\n\n{} vesta COMMAND [ARGUMENTS] "
+      "[FLAGS]\n\n{}\n",
       style.bold("Usage:"), style.bold("Commands:"));
   size_t width = 0;
   for (const Command& command : commands) width = std::max(width, command.name.size());
@@ -265,10 +310,9 @@ std::string overview_text(const std::vector<Command>& commands, const TextStyle&
   }
   out += fmt::format(
       "\n{}\n  vesta top cpu.pb.gz                         {}\n  vesta top "
-      "http://localhost:6060/debug/pprof/profile?seconds=5\n"
-      "  vesta flame recording.jfr --type alloc\n  vesta diff before.pb.gz after.pb.gz -o "
-      "diff.svg\n  vesta convert perf.txt -o perf.html\n"
-      "\nvesta COMMAND --help says more.\n",
+      "http://localhost:6060/debug/pprof/profile?seconds=5\n  vesta flame recording.jfr --type "
+      "alloc\n  vesta diff before.pb.gz after.pb.gz -o diff.svg\n  vesta convert perf.txt -o "
+      "perf.html\n\nvesta COMMAND --help lists the flags of a command.\n",
       style.bold("Examples:"), style.dim("# the hottest functions"));
   return out;
 }

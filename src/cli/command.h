@@ -29,6 +29,7 @@ struct Flag {
   std::string help;
   std::vector<std::string> choices = {};  // the only values allowed; empty = any
   bool repeats = false;                   // may be given several times, and each counts
+  bool is_list = false;  // of choices, separated by commas; the command checks each
 };
 
 // What was typed, checked against the table.
@@ -42,6 +43,8 @@ class Arguments {
   std::string get(const std::string& flag, const std::string& fallback = {}) const;
   // All of them, in the order in which they were given.
   std::vector<std::string> all(const std::string& flag) const;
+  // The same, where each may be a list separated by commas.
+  std::vector<std::string> list(const std::string& flag) const;
   // kUsage unless the value is a whole number in the range.
   Result<int64_t> integer(const std::string& flag, int64_t fallback, int64_t low,
                           int64_t high) const;
@@ -74,6 +77,8 @@ struct Command {
 // rest, unless the rest cannot be part of a name (-n7) or is one of the choices (-ojson).
 Result<Arguments> parse_arguments(const Command& command, const std::vector<std::string>& words);
 
+// What a command does beyond its summary, and what its SOURCE may be.
+std::string description_of(const Command& command);
 std::string help_text(const Command& command, const TextStyle& style);
 std::string overview_text(const std::vector<Command>& commands, const TextStyle& style);
 

@@ -46,6 +46,15 @@ TEST(Arguments, PprofsSpellingIsUnderstood) {
   EXPECT_EQ(a->get("nodes"), "3");
 }
 
+TEST(Arguments, ListsMayBeRepeatedAndTheCommandChecksTheirItems) {
+  Command c = sample_command();
+  c.flags.push_back({"event", 'e', "KIND", "what", {"a", "b"}, true, true});
+  const auto a = parse_arguments(c, {"-e", "a,b=7", "-ea", "--event=,", "x"});
+  ASSERT_TRUE(a.ok()) << a.error().message;
+  EXPECT_THAT(a->list("event"), ElementsAre("a", "b=7", "a", "", ""));
+  EXPECT_TRUE(a->list("nodes").empty());
+}
+
 TEST(Arguments, ShortFlagsTakeTheirValueWithoutASpace) {
   EXPECT_EQ(parse_arguments(sample_command(), {"-n7", "x"})->get("nodes"), "7");
   EXPECT_EQ(parse_arguments(sample_command(), {"-n=7", "x"})->get("nodes"), "7");
@@ -57,7 +66,7 @@ TEST(Arguments, AWordBehindOneDashIsNeverTakenApart) {
     const auto a = parse_arguments(sample_command(), {word, "x"});
     ASSERT_FALSE(a.ok()) << word;
     EXPECT_EQ(a.error().code, ErrorCode::kUsage);
-    EXPECT_THAT(a.error().message, HasSubstr("has no flag")) << word;
+    EXPECT_THAT(a.error().message, HasSubstr("unknown flag")) << word;
     EXPECT_FALSE(a.error().hint.empty());
   }
 }
@@ -130,7 +139,7 @@ TEST(Arguments, MistakesAreAnsweredWithAWayOut) {
   EXPECT_THAT(hint({"--cum=5", "x"}), HasSubstr("takes no value"));
   EXPECT_THAT(hint({"x", "--nodes"}), HasSubstr("needs a value: N"));
   EXPECT_THAT(hint({}), HasSubstr("needs SOURCE"));
-  EXPECT_THAT(hint({"a", "b", "c"}), HasSubstr("has no use for 'c'"));
+  EXPECT_THAT(hint({"a", "b", "c"}), HasSubstr("unexpected argument 'c'"));
 }
 
 TEST(Arguments, NumbersAreCheckedForRange) {

@@ -8,6 +8,8 @@
 #include "base/units.h"
 #include "cli/server_client.h"
 #include "formats/registry.h"
+#include "profile/profile_types.h"
+#include "reports/function_table.h"
 
 namespace vesta::cli {
 
@@ -20,73 +22,69 @@ std::vector<Flag> input_flags() {
 std::vector<Flag> file_flags() {
   return {
       {"base", 0, "SOURCE", "subtract this earlier reading of the same cumulative profile first"},
-      {"input-format", 0, "NAME", "do not guess the format of the input", readable_format_names()},
+      {"input-format", 0, "NAME", "read the input as this format instead of detecting it",
+       readable_format_names()},
       {"max-size", 0, "BYTES",
        "refuse inputs larger than this, before or after decompression (default 2GiB)"},
-      {"max-depth", 0, "N",
-       "cut stacks deeper than this at the root (default 4096); cuts are counted"},
-      {"allow-negative", 0, "",
-       "negative values are expected: the input is a difference of profiles"},
-      {"timestamps", 0, "",
-       "keep the time of each sample where the format has it, instead of adding samples up"},
+      {"max-depth", 0, "N", "cut deeper stacks at the root (default 4096); reports count the cuts"},
+      {"allow-negative", 0, "", "accept negative values: the input is a difference of profiles"},
+      {"timestamps", 0, "", "keep the time of each sample, if the format has it"},
       {"otlp-layout",
        0,
        "VERSION",
-       "which OTLP profiles layout the input has, when it does not show",
+       "OTLP profiles version of the input, if it cannot be detected",
        {"1.8", "1.9", "1.10"}},
-      {"seconds", 0, "N", "URLs: ask for a profile of this many seconds"},
-      {"timeout", 0, "TIME",
-       "URLs: give up after this long (default one minute beyond what is asked for)"},
+      {"seconds", 0, "N", "URLs: record for this many seconds"},
+      {"timeout", 0, "TIME", "URLs: time limit (default: one minute more than --seconds)"},
   };
 }
 
 std::vector<Flag> filter_flags() {
   return {
-      {"type", 't', "TYPE",
-       "profile type: a name in the file, or cpu, off-cpu, wall, alloc, inuse, mutex, block, "
-       "goroutine"},
-      {"focus", 0, "RE", "only stacks with a frame that matches", {}, true},
-      {"ignore", 0, "RE", "no stacks with a frame that matches", {}, true},
-      {"hide", 0, "RE", "leave matching frames out of their stacks", {}, true},
-      {"show", 0, "RE", "leave all other frames out of their stacks", {}, true},
+      {"type", 't', "TYPE", "profile type: a name in the file, or " + short_type_list()},
+      {"focus", 0, "RE", "keep only stacks with a matching frame", {}, true},
+      {"ignore", 0, "RE", "drop stacks with a matching frame", {}, true},
+      {"hide", 0, "RE", "hide matching frames", {}, true},
+      {"show", 0, "RE", "show only matching frames", {}, true},
       {"show-from",
        0,
        "RE",
-       "cut what is above the outermost matching frame; drop stacks without one",
+       "start stacks at the outermost matching frame; drop stacks without one",
        {},
        true},
-      {"prune-from", 0, "RE", "cut what is below the innermost matching frame", {}, true},
+      {"prune-from", 0, "RE", "end stacks at the innermost matching frame", {}, true},
       {"tag-focus",
        0,
        "FILTER",
-       "only samples whose labels match: key=regex, regex, or key=128kb:512kb",
+       "keep only samples with a matching label: key=regex, regex, or key=128kb:512kb",
        {},
        true},
-      {"tag-ignore", 0, "FILTER", "no samples whose labels match", {}, true},
-      {"tag-root", 0, "NAMES", "labels, separated by commas, whose values become root frames"},
-      {"tag-leaf", 0, "NAMES", "labels, separated by commas, whose values become leaf frames"},
+      {"tag-ignore", 0, "FILTER", "drop samples with a matching label", {}, true},
+      {"tag-root", 0, "NAMES", "comma-separated labels whose values become root frames"},
+      {"tag-leaf", 0, "NAMES", "comma-separated labels whose values become leaf frames"},
       {"granularity",
        'g',
        "LEVEL",
-       "what counts as one row (default function)",
-       {"function", "file-function", "file", "line", "address"}},
-      {"no-inlines", 0, "", "count inlined functions as the functions they were inlined into"},
-      {"relative", 0, "", "percentages of what the filters left, not of everything"},
+       "level of one row (default function)",
+       {"function", "file-function", "file", "line", "address", "binary"}},
+      {"no-inlines", 0, "", "merge inlined functions into their callers"},
+      {"relative", 0, "", "show percentages of the filtered total"},
   };
 }
 
 std::vector<Flag> label_name_flags() {
   return {
-      {"tag-show", 0, "RE", "show only the labels whose names match"},
-      {"tag-hide", 0, "RE", "do not show the labels whose names match"},
+      {"tag-show", 0, "RE", "show only labels with a matching name"},
+      {"tag-hide", 0, "RE", "hide labels with a matching name"},
   };
 }
 
 std::vector<Flag> difference_flags() {
   return {
-      {"diff-base", 0, "SOURCE", "show the difference to this profile; percentages are of it"},
-      {"normalize", 0, "", "with --diff-base: scale the profile to the total of the other first"},
-      {"drop-negative", 0, "", "leave out rows with a negative value"},
+      {"diff-base", 0, "SOURCE",
+       "show the difference from this profile; percentages are of its total"},
+      {"normalize", 0, "", "with --diff-base: first scale the profile to the total of the other"},
+      {"drop-negative", 0, "", "drop rows with a negative value"},
   };
 }
 
@@ -94,8 +92,8 @@ std::vector<Flag> report_flags() {
   return {
       {"output", 'o', "FORMAT", "text, json or csv (default text)", {"text", "json", "csv"}},
       {"unit", 'u', "UNIT", "print values in this unit: ms, s, MB …"},
-      {"nodes", 'n', "N", "show at most N rows; 0 = all. What is left out is said"},
-      {"min-share", 0, "PERCENT", "leave out rows below this share of the total"},
+      {"nodes", 'n', "N", "show at most N rows (0: all); a last line says how many were left out"},
+      {"min-share", 0, "PERCENT", "drop rows below this share of the total"},
   };
 }
 
@@ -167,11 +165,8 @@ FrameFilters filters_of(const Arguments& a) {
 FrameOptions frame_options_of(const Arguments& a) {
   FrameOptions options;
   options.filters = filters_of(a);
-  const std::string level = a.get("granularity", "function");
-  if (level == "file-function") options.granularity = Granularity::kFileFunction;
-  if (level == "file") options.granularity = Granularity::kFile;
-  if (level == "line") options.granularity = Granularity::kLine;
-  if (level == "address") options.granularity = Granularity::kAddress;
+  // The flag takes no other words.
+  if (const auto level = parse_granularity(a.get("granularity"))) options.granularity = *level;
   options.inlines = !a.has("no-inlines");
   options.relative = a.has("relative");
   return options;
@@ -196,7 +191,7 @@ Result<double> share_of(const Arguments& a, const char* flag) {
   if (error != std::errc() || end != text.data() + text.size() ||
       !(percent >= 0 && percent <= 100)) {
     return Error{ErrorCode::kUsage, fmt::format("--{} cannot be '{}'", flag, a.get(flag)),
-                 "it is a percentage such as 0.5%"};
+                 "use a percentage such as 0.5%"};
   }
   return percent / 100;
 }
@@ -207,7 +202,7 @@ Result<std::string> unit_of(const Arguments& a) {
   if (name.empty() || name == "auto" || name == "minimum") return std::string();
   if (parse_unit(name).kind == UnitKind::kOther) {
     return Error{ErrorCode::kUsage, fmt::format("--unit cannot be '{}'", name),
-                 "it is one of: ns, us, ms, s, min, hr, B, kB, MB, GB, TB, count"};
+                 "use one of: ns, us, ms, s, min, hr, B, kB, MB, GB, TB, count"};
   }
   return name;
 }

@@ -5,9 +5,10 @@
 
 #include "cli/command.h"
 #include "formats/common/read_options.h"
-#include "formats/table/report.h"
+#include "profile/frame_names.h"
 #include "profile/frame_profile.h"
 #include "profile/label_frames.h"
+#include "reports/print/report.h"
 
 namespace vesta::cli {
 

@@ -1,7 +1,6 @@
 #include "cli/completion_values.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <cctype>
@@ -10,7 +9,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/json_reader.h"
 #include "cli/server_client.h"
+#include "profile/profile_types.h"
 
 namespace vesta::cli {
 namespace {
@@ -32,17 +33,11 @@ std::vector<std::string> ask(const Arguments& arguments, const std::string& path
   client->set_timeout(kPatience);
   const auto answer = client->get(path, range_of(arguments), kMaxAnswer);
   if (!answer.ok()) return out;
-  simdjson::dom::parser parser;
-  simdjson::dom::element document;
-  simdjson::dom::array items;
-  if (parser.parse(*answer).get(document) != simdjson::SUCCESS ||
-      document[list].get(items) != simdjson::SUCCESS) {
-    return out;
-  }
-  for (const simdjson::dom::element item : items) {
-    std::string_view text;
-    const auto error = member == nullptr ? item.get(text) : item[member].get(text);
-    if (error == simdjson::SUCCESS && out.size() < kMostCandidates) out.emplace_back(text);
+  const auto tree = JsonTree::parse(*answer);
+  if (!tree.ok()) return out;
+  for (const Json& item : tree->root()[list].list().value_or({})) {
+    const auto text = (member == nullptr ? item : item[member]).text();
+    if (text.ok() && out.size() < kMostCandidates) out.emplace_back(*text);
   }
   return out;
 }
@@ -145,7 +140,8 @@ std::vector<std::string> process_candidates() {
 }
 
 std::vector<std::string> type_candidates(const Arguments& arguments) {
-  std::vector<std::string> out(short_types().begin(), short_types().end());
+  const std::vector<std::string_view> words = short_type_names();
+  std::vector<std::string> out(words.begin(), words.end());
   for (std::string& id : ask(arguments, "/api/v1/types", "types", "id"))
     out.push_back(std::move(id));
   return out;

@@ -48,7 +48,7 @@ Status Console::print(std::string_view text) {
   // A reader such as `head` has seen enough: that is not a failure.
   if (errno == EPIPE) return {};
   return Error{ErrorCode::kIo, fmt::format("cannot write the result: {}", std::strerror(errno)),
-               "is the disk full?"};
+               "check that the disk is not full"};
 }
 
 void Console::note(std::string_view text) {

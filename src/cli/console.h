@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "formats/table/text_style.h"
+#include "reports/print/text_style.h"
 
 namespace vesta::cli {
 

@@ -17,8 +17,8 @@ int main(int argc, char** argv) {
     console.error({vesta::ErrorCode::kLimit, "out of memory",
                    "lower --max-size, or use a machine with more memory"});
   } catch (const std::exception& e) {
-    console.error({vesta::ErrorCode::kIo, std::string("unexpected failure: ") + e.what(),
-                   "please report this with the input"});
+    console.error({vesta::ErrorCode::kIo, std::string("internal error: ") + e.what(),
+                   "report this as a bug, with the input"});
   }
   return 1;
 }

@@ -42,7 +42,8 @@ std::string command_section(const Command& command) {
   std::string out =
       fmt::format(".SS {}\n{}.\n", quoted("vesta " + command.name + " " + command.arguments),
                   escaped(command.summary));
-  if (!command.description.empty()) out += fmt::format(".PP\n{}\n", escaped(command.description));
+  const std::string description = description_of(command);
+  if (!description.empty()) out += fmt::format(".PP\n{}\n", escaped(description));
   if (!command.examples.empty()) {
     out += ".PP\nExamples:\n.PP\n.nf\n.RS\n";
     for (const std::string& example : command.examples) out += escaped(example) + "\n";
@@ -56,26 +57,21 @@ std::string command_section(const Command& command) {
 
 std::string man_page(const std::vector<Command>& commands, std::string_view version) {
   std::string out = fmt::format(
-      ".TH VESTA 1 \"\" \"vesta {}\" \"User Commands\"\n"
-      ".SH NAME\nvesta \\- always\\-on profiler for Linux\n"
-      ".SH SYNOPSIS\n.B vesta\n.I COMMAND\n[\\fIARGUMENTS\\fR] [\\fIFLAGS\\fR]\n"
-      ".SH DESCRIPTION\nVesta shows where CPU time, waiting time, memory and locks go. It records "
-      "programs, profiles whole hosts, stores profiles and shows them in the terminal and in a web "
-      "UI.\n.PP\nFlags may stand anywhere behind the command, as \\fB\\-\\-flag\\fR \\fIVALUE\\fR, "
-      "\\fB\\-\\-flag=\\fR\\fIVALUE\\fR, or in the spelling of pprof, "
+      ".TH VESTA 1 \"\" \"vesta {}\" \"User Commands\"\n.SH NAME\nvesta \\- always\\-on profiler "
+      "for Linux\n.SH SYNOPSIS\n.B vesta\n.I COMMAND\n[\\fIARGUMENTS\\fR] [\\fIFLAGS\\fR]\n.SH "
+      "DESCRIPTION\nVesta shows which code uses CPU time, memory and locks. It records programs, "
+      "profiles whole hosts continuously, stores profiles, and shows them in the terminal and in a "
+      "web UI.\n.PP\nFlags may appear anywhere after the command, as \\fB\\-\\-flag\\fR "
+      "\\fIVALUE\\fR, \\fB\\-\\-flag=\\fR\\fIVALUE\\fR, or in pprof's spelling, "
       "\\fB\\-flag=\\fR\\fIVALUE\\fR.\n.SH COMMANDS\n",
       version);
   for (const Command& command : commands) out += command_section(command);
   out +=
-      ".SH ENVIRONMENT\n"
-      ".TP\n.B VESTA_SERVER\nthe server that commands ask\n"
-      ".TP\n.B VESTA_TOKEN\nthe token to show to it\n"
-      ".TP\n.B VESTA_TENANT\nthe tenant, on servers that go by name\n"
-      ".PP\nKeys of the configuration have variables of their own; \\fBvesta config show\\fR names "
-      "them.\n"
-      ".SH EXIT STATUS\n"
-      ".TP\n.B 0\nsuccess\n.TP\n.B 1\nfailure\n.TP\n.B 2\nwrong usage\n"
-      ".TP\n.B 4\nno data\n";
+      ".SH ENVIRONMENT\n.TP\n.B VESTA_SERVER\naddress of the server\n.TP\n.B VESTA_TOKEN\naccess "
+      "token\n.TP\n.B VESTA_TENANT\ntenant, on multi-tenant servers without tokens\n.PP\nEach "
+      "configuration key has a variable too; \\fBvesta config show\\fR names those in use.\n.SH "
+      "EXIT STATUS\n.TP\n.B 0\nsuccess\n.TP\n.B 1\nfailure\n.TP\n.B 2\nusage error\n.TP\n.B 4\nno "
+      "data\n";
   return out;
 }
 

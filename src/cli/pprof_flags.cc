@@ -45,21 +45,21 @@ struct Place {
 };
 
 constexpr auto kPlaces = std::to_array<Place>({
-    {"http", "vesta web SOURCE opens the web UI on a profile"},
-    {"web", "vesta web SOURCE opens the web UI on a profile"},
-    {"weblist", "vesta list RE SOURCE prints the source; vesta web SOURCE opens the web UI"},
-    {"svg", "vesta convert SOURCE -o flame.svg draws a flame graph"},
-    {"png", "vesta convert SOURCE -o flame.svg draws a flame graph"},
-    {"pdf", "vesta convert SOURCE -o flame.svg draws a flame graph"},
-    {"proto", "vesta convert SOURCE -o cpu.pb.gz writes pprof's format"},
-    {"callgrind", "vesta convert SOURCE -o FILE writes other formats; its help lists them"},
-    {"call-tree", "vesta flame SOURCE keeps call paths apart"},
-    {"raw", "vesta traces -n 0 SOURCE prints every stack"},
-    {"diff-base", "vesta diff BEFORE AFTER compares two profiles"},
-    {"normalize", "vesta diff --mode normalized BEFORE AFTER scales one to the other"},
+    {"http", "try vesta web SOURCE"},
+    {"web", "try vesta web SOURCE"},
+    {"weblist", "try vesta list RE SOURCE or vesta web SOURCE"},
+    {"svg", "try vesta convert SOURCE -o flame.svg"},
+    {"png", "try vesta convert SOURCE -o flame.svg"},
+    {"pdf", "try vesta convert SOURCE -o flame.svg"},
+    {"proto", "try vesta convert SOURCE -o cpu.pb.gz"},
+    {"callgrind", "try vesta convert SOURCE -o FILE; its help lists the formats"},
+    {"call-tree", "try vesta flame SOURCE, which keeps call paths apart"},
+    {"raw", "try vesta traces -n 0 SOURCE"},
+    {"diff-base", "try vesta diff BEFORE AFTER"},
+    {"normalize", "try vesta diff --mode normalized BEFORE AFTER"},
     {"trim", "--nodes 0 shows all rows"},
-    {"symbolize", "Vesta reads names from the profile, and looks none up here"},
-    {"buildid", "Vesta reads names from the profile, and looks none up here"},
+    {"symbolize", "Vesta uses the names in the profile and does not symbolize files"},
+    {"buildid", "Vesta uses the names in the profile and does not symbolize files"},
 });
 
 struct ReportCommand {
@@ -110,7 +110,7 @@ Status translate(const PprofFlag& flag, std::optional<std::string>& value) {
     if (error != std::errc() || end != text.data() + text.size() ||
         !(fraction >= 0 && fraction <= 1)) {
       return Error{ErrorCode::kUsage, fmt::format("-{} cannot be '{}'", flag.name, text),
-                   fmt::format("it is a fraction such as -{}=0.005", flag.name)};
+                   fmt::format("use a fraction such as -{}=0.005", flag.name)};
     }
     value = fmt::format("{}", fraction * 100);
   }

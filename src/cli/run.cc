@@ -61,13 +61,13 @@ int run(const std::vector<std::string>& words, Console& console) {
     report.erase(0, report.find_first_not_of('-'));
     const std::string_view command = command_of_pprof_report(report.substr(0, report.find('=')));
     if (!command.empty()) {
-      return fail({ErrorCode::kUsage, fmt::format("the command comes first, before {}", name),
+      return fail({ErrorCode::kUsage, fmt::format("the command must come before {}", name),
                    fmt::format("did you mean: vesta {}?", command)},
                   console);
     }
   }
   const std::string near = nearest(name, command_names());
-  return fail({ErrorCode::kUsage, fmt::format("'{}' is no command", name),
+  return fail({ErrorCode::kUsage, fmt::format("unknown command '{}'", name),
                near.empty() ? "vesta --help lists the commands"
                             : fmt::format("did you mean: vesta {}?", near)},
               console);

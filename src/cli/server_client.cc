@@ -1,41 +1,27 @@
 #include "cli/server_client.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 
 #include "base/hash.h"
+#include "base/json_reader.h"
 #include "net/http_client.h"
 #include "net/http_get.h"
+#include "profile/profile_types.h"
 
 namespace vesta::cli {
 namespace {
 
 constexpr std::string_view kDefaultServer = "http://127.0.0.1:4040";
 constexpr uint64_t kMaxAnswer = uint64_t{64} << 20;
-constexpr std::array<std::string_view, 8> kShortTypes = {"cpu",   "off-cpu", "wall",  "alloc",
-                                                         "inuse", "mutex",   "block", "goroutine"};
 
 std::string setting(const Arguments& arguments, const char* flag, const char* variable) {
   if (arguments.has(flag)) return arguments.get(flag);
   const char* value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): nobody sets it
   return value == nullptr ? std::string() : value;
-}
-
-// The words of {"code": …, "message": …}, or the text as it is.
-std::string message_of(const std::string& body) {
-  simdjson::dom::parser parser;
-  simdjson::dom::element document;
-  std::string_view message;
-  if (parser.parse(body).get(document) == simdjson::SUCCESS &&
-      document["message"].get(message) == simdjson::SUCCESS) {
-    return std::string(message);
-  }
-  return body.substr(0, std::min<size_t>(body.find('\n'), 300));
 }
 
 ErrorCode code_of(int status) {
@@ -62,14 +48,22 @@ ErrorCode code_of(int status) {
 
 }  // namespace
 
+std::string message_of(const std::string& body) {
+  if (const auto tree = JsonTree::parse(body); tree.ok()) {
+    if (const auto message = tree->root()["message"].text(); message.ok())
+      return std::string(*message);
+  }
+  return body.substr(0, std::min<size_t>(body.find('\n'), 300));
+}
+
 Result<ServerClient> ServerClient::from(const Arguments& arguments) {
   ServerClient client;
   client.url_ = setting(arguments, "server", "VESTA_SERVER");
   if (client.url_.empty()) client.url_ = kDefaultServer;
   while (client.url_.ends_with('/')) client.url_.pop_back();
   if (!is_url(client.url_)) {
-    return Error{ErrorCode::kUsage, fmt::format("'{}' is no address of a server", client.url_),
-                 fmt::format("it looks like {}", kDefaultServer)};
+    return Error{ErrorCode::kUsage, fmt::format("'{}' is not a valid server address", client.url_),
+                 fmt::format("use an address such as {}", kDefaultServer)};
   }
   client.token_ = setting(arguments, "token", "VESTA_TOKEN");
   client.tenant_ = setting(arguments, "tenant", "VESTA_TENANT");
@@ -78,22 +72,30 @@ Result<ServerClient> ServerClient::from(const Arguments& arguments) {
 
 Result<std::string> ServerClient::get(std::string_view path, const Parameters& parameters,
                                       uint64_t max_bytes) const {
+  VESTA_ASSIGN(HttpAnswer answer, ask(path, parameters, max_bytes));
+  return std::move(answer.body);
+}
+
+Result<HttpAnswer> ServerClient::ask(std::string_view path, const Parameters& parameters,
+                                     uint64_t max_bytes) const {
   return call("GET", path, parameters, {}, max_bytes);
 }
 
 Result<std::string> ServerClient::post(std::string_view path, const Parameters& parameters,
                                        std::string body) const {
-  return call("POST", path, parameters, std::move(body), kMaxAnswer);
+  VESTA_ASSIGN(HttpAnswer answer, call("POST", path, parameters, std::move(body), kMaxAnswer));
+  return std::move(answer.body);
 }
 
 Result<std::string> ServerClient::remove(std::string_view path,
                                          const Parameters& parameters) const {
-  return call("DELETE", path, parameters, {}, kMaxAnswer);
+  VESTA_ASSIGN(HttpAnswer answer, call("DELETE", path, parameters, {}, kMaxAnswer));
+  return std::move(answer.body);
 }
 
-Result<std::string> ServerClient::call(std::string_view method, std::string_view path,
-                                       const Parameters& parameters, std::string body,
-                                       uint64_t max_bytes) const {
+Result<HttpAnswer> ServerClient::call(std::string_view method, std::string_view path,
+                                      const Parameters& parameters, std::string body,
+                                      uint64_t max_bytes) const {
   HttpCall request;
   request.method = method;
   request.url = url_ + std::string(path);
@@ -117,19 +119,17 @@ Result<std::string> ServerClient::call(std::string_view method, std::string_view
   if (!answer.ok()) {
     Error error = with_context(std::move(answer).error(), url_);
     if (error.code == ErrorCode::kIo) {
-      error.hint = "is `vesta server` running there? --server URL or VESTA_SERVER says where it is";
+      error.hint =
+          "check that `vesta server` is running there; --server URL or VESTA_SERVER sets the "
+          "address";
     }
     return error;
   }
-  if (answer->status >= 200 && answer->status < 300) return std::move(answer->body);
+  if (answer->status >= 200 && answer->status < 300) return answer;
   return Error{code_of(answer->status), fmt::format("{}: {}", url_, message_of(answer->body)),
                answer->status == 401
-                   ? "--token or VESTA_TOKEN gives one; `vesta token create` makes one"
+                   ? "set one with --token or VESTA_TOKEN; `vesta token create` creates one"
                    : ""};
-}
-
-std::span<const std::string_view> short_types() {
-  return kShortTypes;
 }
 
 bool is_selector(const std::string& source) {
@@ -137,7 +137,7 @@ bool is_selector(const std::string& source) {
   if (std::filesystem::exists(source, ignored)) return false;
   if (is_url(source)) return false;
   if (source.ends_with('}') && source.find('{') != std::string::npos) return true;
-  return std::ranges::find(kShortTypes, source) != kShortTypes.end();
+  return !types_of_word(source).empty();
 }
 
 bool is_unclosed_selector(const std::string& source) {
@@ -154,9 +154,9 @@ std::vector<Flag> server_flags() {
        "-1h)"},
       {"to", 0, "TIME", "selectors: end of the range (default now)"},
       {"server", 0, "URL",
-       "selectors: the server to ask (default VESTA_SERVER, or http://127.0.0.1:4040)"},
-      {"token", 0, "TOKEN", "selectors: the token to show (default VESTA_TOKEN)"},
-      {"tenant", 0, "NAME", "selectors: the tenant, on servers that go by name"},
+       "selectors: server address (default VESTA_SERVER, or http://127.0.0.1:4040)"},
+      {"token", 0, "TOKEN", "selectors: access token (default VESTA_TOKEN)"},
+      {"tenant", 0, "NAME", "selectors: tenant, on multi-tenant servers without tokens"},
   };
 }
 
@@ -169,14 +169,23 @@ ServerClient::Parameters range_of(const Arguments& arguments, std::string_view p
   return {{"from", value("from", "-1h")}, {"to", value("to", "now")}};
 }
 
+std::string query_of(const std::string& selector, const Arguments& arguments) {
+  std::string query = selector;
+  if (query.starts_with('{')) query = arguments.get("type", "cpu") + query;
+  if (query.find('{') == std::string::npos) query += "{}";
+  return query;
+}
+
 Result<std::string> fetch_selector(const std::string& selector, const Arguments& arguments,
                                    uint64_t max_bytes, std::string_view range_prefix) {
   VESTA_ASSIGN(const ServerClient client, ServerClient::from(arguments));
   ServerClient::Parameters parameters = range_of(arguments, range_prefix);
-  std::string query = selector;
-  if (query.starts_with('{')) query = arguments.get("type", "cpu") + query;
-  if (query.find('{') == std::string::npos) query += "{}";
-  parameters.emplace_back("query", std::move(query));
+  parameters.emplace_back("query", query_of(selector, arguments));
+  for (const char* flag : {"tag-focus", "tag-ignore", "tag-root", "tag-leaf"}) {
+    if (!arguments.has(flag)) continue;
+    parameters.emplace_back("samples", "true");  // with their labels
+    break;
+  }
   auto answer = client.get("/api/v1/pprof", parameters, max_bytes);
   if (answer.ok() || answer.error().code != ErrorCode::kNoData) return answer;
   Error error = std::move(answer).error();

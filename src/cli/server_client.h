@@ -4,7 +4,6 @@
 #pragma once
 
 #include <chrono>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,8 +11,12 @@
 
 #include "base/result.h"
 #include "cli/command.h"
+#include "net/http_client.h"
 
 namespace vesta::cli {
+
+// The words of an error {"code": …, "message": …}, or the first line of the text.
+std::string message_of(const std::string& body);
 
 class ServerClient {
  public:
@@ -29,23 +32,22 @@ class ServerClient {
   // The body of an answer of 2xx. Otherwise what the server says is wrong, in its words.
   Result<std::string> get(std::string_view path, const Parameters& parameters,
                           uint64_t max_bytes) const;
+  // The same with the headers of the answer.
+  Result<HttpAnswer> ask(std::string_view path, const Parameters& parameters,
+                         uint64_t max_bytes) const;
   Result<std::string> post(std::string_view path, const Parameters& parameters,
                            std::string body) const;
   Result<std::string> remove(std::string_view path, const Parameters& parameters) const;
 
  private:
-  Result<std::string> call(std::string_view method, std::string_view path,
-                           const Parameters& parameters, std::string body,
-                           uint64_t max_bytes) const;
+  Result<HttpAnswer> call(std::string_view method, std::string_view path,
+                          const Parameters& parameters, std::string body, uint64_t max_bytes) const;
 
   std::string url_;
   std::string token_;
   std::string tenant_;
   std::chrono::milliseconds timeout_ = std::chrono::minutes(10);
 };
-
-// cpu, off-cpu, wall …: what a selector may be instead of the id of a type.
-std::span<const std::string_view> short_types();
 
 // A selector such as `cpu{service_name="checkout"}`, or the short name of a type; a file of that
 // name is a file.
@@ -62,7 +64,9 @@ std::vector<Flag> server_flags();
 // The flags --from and --to as parameters; `prefix` "base-" takes --base-from and --base-to first.
 ServerClient::Parameters range_of(const Arguments& arguments, std::string_view prefix = {});
 
-// What the selector stands for, as pprof bytes. `type` goes before a selector that has none.
+// The selector as servers read it: --type goes before one that has none.
+std::string query_of(const std::string& selector, const Arguments& arguments);
+// What the selector stands for, as pprof bytes.
 Result<std::string> fetch_selector(const std::string& selector, const Arguments& arguments,
                                    uint64_t max_bytes, std::string_view range_prefix = {});
 

@@ -2,15 +2,16 @@
 
 #include <fmt/format.h>
 
+#include "base/time_words.h"
 #include "base/units.h"
 #include "cli/common_flags.h"
 #include "cli/server_client.h"
 #include "formats/registry.h"
 #include "net/http_get.h"
-#include "profile/diff.h"
 #include "profile/label_frames.h"
-#include "profile/merge.h"
-#include "profile/transform.h"
+#include "profile/merge/merge.h"
+#include "profile/merge/transform.h"
+#include "reports/diff.h"
 
 namespace vesta::cli {
 namespace {
@@ -28,7 +29,7 @@ Result<std::string> fetch_url(std::string url, const ReadOptions& options,
     if (!timeout_ns || *timeout_ns <= 0) {
       return Error{ErrorCode::kUsage,
                    fmt::format("--timeout cannot be '{}'", arguments.get("timeout")),
-                   "it is a time such as 30s or 2m"};
+                   "use a duration such as 30s or 2m"};
     }
     get.timeout =
         std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(*timeout_ns));
@@ -49,8 +50,8 @@ void subtract_baseline(FrameProfile& frames) {
 
 Result<FrameProfile> load_difference(const Arguments& arguments, Console& console) {
   if (!label_frames_of(arguments).empty()) {
-    return Error{ErrorCode::kUsage, "--tag-root and --tag-leaf do not go with --diff-base",
-                 "leave one of them out"};
+    return Error{ErrorCode::kUsage, "cannot combine --tag-root or --tag-leaf with --diff-base",
+                 "remove one of them"};
   }
   VESTA_ASSIGN(const ProfileBatch before, load_source(arguments.get("diff-base"), arguments));
   VESTA_ASSIGN(const auto after, load_sources(arguments.positional, arguments, console));
@@ -75,9 +76,8 @@ Result<InputFile> load_bytes(const std::string& source, const ReadOptions& optio
     return InputFile::from_bytes(std::move(body));
   }
   if (is_unclosed_selector(source)) {
-    return Error{
-        ErrorCode::kUsage, fmt::format("the selector {} is not closed", source),
-        "end it with a brace, and quote it for the shell: 'cpu{service_name=\"checkout\"}'"};
+    return Error{ErrorCode::kUsage, fmt::format("the selector {} is not closed", source),
+                 "close the brace, and quote it for the shell: 'cpu{service_name=\"checkout\"}'"};
   }
   return InputFile::open(source, options.max_input_bytes);
 }
@@ -131,7 +131,7 @@ Result<std::shared_ptr<const ProfileBatch>> load_sources(const std::vector<std::
     result = std::move(batches[0]);
   } else {
     if (has_gauge(batches[0]) && arguments.get("gauges") != "average") {
-      console.note("note: gauges (heap in use, goroutines) are added up, as of several processes");
+      console.note("note: gauges (heap in use, goroutines) are summed, as for several processes");
     }
     std::vector<const ProfileBatch*> all;
     all.reserve(batches.size());

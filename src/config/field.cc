@@ -30,9 +30,9 @@ class Matching {
     if (!node.is_map()) {
       const std::string where = group.empty() ? path_ : joined(path_, group);
       reader_.fail_plainly(node.at,
-                           where.empty() ? "the file is no list of keys"
-                                         : fmt::format("{} has keys below it", where),
-                           "write KEY: VALUE on lines of their own");
+                           where.empty() ? "the file is not a map of keys"
+                                         : fmt::format("{} must be a map of keys", where),
+                           "use KEY: VALUE, one per line");
       return;
     }
     for (const Member& member : node.members) take(member, joined(group, member.key));
@@ -53,7 +53,7 @@ class Matching {
         fields_, [&](const Field& known) { return known.key.starts_with(prefix); });
     if (is_plain && is_group) return collect(member.value, key);
     if (!reader_.wants_more()) return;  // looking for what was meant takes time
-    reader_.fail_plainly(member.at, fmt::format("there is no key '{}'", shown(joined(path_, key))),
+    reader_.fail_plainly(member.at, fmt::format("unknown key '{}'", shown(joined(path_, key))),
                          hint_for(key));
   }
 
@@ -63,7 +63,7 @@ class Matching {
     std::set<std::string> siblings;
     std::vector<std::string> all;
     for (const Field& field : fields_) {
-      if (field.key == key) return "write each part of it on a line of its own, indented";
+      if (field.key == key) return "use one indented line for each part";
       all.push_back(field.key);
       if (!field.key.starts_with(group)) continue;
       const std::string_view rest = std::string_view(field.key).substr(group.size());
@@ -98,8 +98,8 @@ void compare_aliases(Reader& reader, const Fields& fields, const std::vector<con
     const Node* node = found[static_cast<size_t>(other - fields.begin())];
     if (node == nullptr || node->word == found[i]->word) continue;
     reader.warn(found[i]->at, fields[i].key,
-                fmt::format("'{}' does not count, because {} is '{}' in line {}",
-                            shown(found[i]->word), other->key, shown(node->word), node->at.line));
+                fmt::format("'{}' is ignored, because {} is '{}' in line {}", shown(found[i]->word),
+                            other->key, shown(node->word), node->at.line));
   }
 }
 
@@ -209,7 +209,7 @@ void read_flag(const std::string& flag, std::string_view key, const std::string&
   Reader reader(Source::kFlag, flag, findings);
   const auto field = std::ranges::find(fields, key, &Field::key);
   if (field == fields.end() || !field->from_word) {
-    reader.fail_plainly({}, fmt::format("'{}' is no setting of one word", shown(key)));
+    reader.fail_plainly({}, fmt::format("'{}' cannot be set with one value", shown(key)));
     return;
   }
   read_word(reader, *field, word);
@@ -254,7 +254,7 @@ Node show_fields(const Fields& fields) {
 
 std::string unknown_key_hint(std::string_view key, const std::vector<std::string>& known) {
   const std::string near = nearest(key, known);
-  return near.empty() ? fmt::format("known are {}", fmt::join(known, ", "))
+  return near.empty() ? fmt::format("use one of: {}", fmt::join(known, ", "))
                       : fmt::format("did you mean {}?", near);
 }
 

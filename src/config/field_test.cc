@@ -94,7 +94,8 @@ TEST(Fields, ReadWordsListsMapsAndGroups) {
 }
 
 TEST(Fields, AllProblemsAreToldInTheOrderOfTheFile) {
-  EXPECT_THAT(problems(R"(car:
+  EXPECT_THAT(
+      problems(R"(car:
   labels: 7
   dors: 3
   fast: perhaps
@@ -106,27 +107,26 @@ TEST(Fields, AllProblemsAreToldInTheOrderOfTheFile) {
   doors: [1]
 ship: {}
 )"),
-              ElementsAre("f:2:11: car.labels: here belong keys and values; write KEY: VALUE on "
-                          "lines of their own",
-                          "f:3:3: there is no key 'car.dors'; did you mean car.doors?",
-                          "f:4:9: car.fast: 'perhaps' is not true or false",
-                          "f:6:8: there is no key 'car.wheels[0].nam'; did you mean "
-                          "car.wheels[0].name?",
-                          "f:7:29: car.wheels[1].rim.size: '99' is not a number from 1 to 50",
-                          "f:8:9: car.tags: this is a list; write - ITEM on lines of their own",
-                          HasSubstr("f:9:20: car.rules[0].action: no action 'jump'"),
-                          "f:10:10: car.doors: this is one word, not a list or keys; it takes "
-                          "number",
-                          "f:11:1: there is no key 'ship'; known keys: car, quick"));
+      ElementsAre(
+          "f:2:11: car.labels: must be a map of keys and values; use KEY: VALUE, one per line",
+          "f:3:3: unknown key 'car.dors'; did you mean car.doors?",
+          "f:4:9: car.fast: 'perhaps' is not true or false",
+          "f:6:8: unknown key 'car.wheels[0].nam'; did you mean "
+          "car.wheels[0].name?",
+          "f:7:29: car.wheels[1].rim.size: '99' is not a number from 1 to 50",
+          "f:8:9: car.tags: must be a list; use - ITEM, one per line",
+          HasSubstr("f:9:20: car.rules[0].action: unknown action 'jump'"),
+          "f:10:10: car.doors: must be a single value, not a list or a map; use number",
+          "f:11:1: unknown key 'ship'; known keys: car, quick"));
 }
 
 TEST(Fields, SuggestKeysThatStandElsewhere) {
   EXPECT_THAT(problems("doors: 3\n"),
-              ElementsAre("f:1:1: there is no key 'doors'; did you mean car.doors?"));
+              ElementsAre("f:1:1: unknown key 'doors'; did you mean car.doors?"));
   EXPECT_THAT(problems("car.doors: 3\n"),
-              ElementsAre(HasSubstr("write each part of it on a line of its own")));
-  EXPECT_THAT(problems("car: 3\n"), ElementsAre(HasSubstr("f:1:6: car has keys below it")));
-  EXPECT_THAT(problems("- 3\n"), ElementsAre(HasSubstr("the file is no list of keys")));
+              ElementsAre(HasSubstr("use one indented line for each part")));
+  EXPECT_THAT(problems("car: 3\n"), ElementsAre(HasSubstr("f:1:6: car must be a map of keys")));
+  EXPECT_THAT(problems("- 3\n"), ElementsAre(HasSubstr("the file is not a map of keys")));
   EXPECT_THAT(problems("car:\n"), ElementsAre());
 }
 
@@ -172,7 +172,7 @@ TEST(Fields, AnAliasSetsTheSameAndLosesAgainstTheKeyItself) {
   EXPECT_FALSE(other.is_fast);
   ASSERT_EQ(findings.warnings.size(), 1U);
   EXPECT_EQ(findings.warnings[0].error.message,
-            "f:2:8: quick: 'true' does not count, because car.fast is 'false' in line 1");
+            "f:2:8: quick: 'true' is ignored, because car.fast is 'false' in line 1");
 }
 
 TEST(Fields, WhatHasNoEffectIsCheckedAndSaysSo) {

@@ -121,8 +121,8 @@ Result<RelabelAction> parse_relabel_action(std::string_view word) {
     known.emplace_back(name);
   }
   const std::string near = nearest(word, known);
-  return Error{ErrorCode::kUsage, fmt::format("no action '{}'", word.substr(0, 40)),
-               near.empty() ? fmt::format("known are {}", fmt::join(known, ", "))
+  return Error{ErrorCode::kUsage, fmt::format("unknown action '{}'", word.substr(0, 40)),
+               near.empty() ? fmt::format("use one of: {}", fmt::join(known, ", "))
                             : fmt::format("did you mean {}?", near)};
 }
 
@@ -141,7 +141,7 @@ Result<RelabelRule> RelabelRule::make(RelabelSpec spec) {
                     spec.action == kLowercase || spec.action == kUppercase ||
                     spec.action == kKeepEqual || spec.action == kDropEqual;
   if (sets && spec.target_label.empty()) return lacks("target_label");
-  if (spec.action == kHashMod && spec.modulus == 0) return lacks("a modulus above 0");
+  if (spec.action == kHashMod && spec.modulus == 0) return lacks("a modulus of 1 or more");
   RelabelRule rule;
   re2::RE2::Options options;
   options.set_log_errors(false);

@@ -48,7 +48,7 @@ struct Rule {
 
 Status check_label_name(std::string_view name) {
   if (is_label_name(name)) return {};
-  return Error{ErrorCode::kUsage, "not a name for a label", {}};
+  return Error{ErrorCode::kUsage, "not a valid label name", {}};
 }
 
 std::vector<std::string> RelabelRules::below() const {

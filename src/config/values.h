@@ -26,8 +26,8 @@ void read_value(Reader& reader, const Node& node, const std::string& path, const
                 T& to) {
   if constexpr (WordFor<Type, T>) {
     if (!node.is_word() && !node.is_nothing()) {
-      reader.fail(node.at, path, "this is one word, not a list or keys",
-                  fmt::format("it takes {}", type.name()));
+      reader.fail(node.at, path, "must be a single value, not a list or a map",
+                  fmt::format("use {}", type.name()));
     } else if (const Status status = type.parse(node.word, to); !status.ok()) {
       reader.fail(node.at, path, status.error());
     }
@@ -103,7 +103,7 @@ struct ListOf {
   void read(Reader& reader, const Node& node, const std::string& path, std::vector<T>& to) const {
     std::vector<T> out;
     if (!node.is_list() && !node.is_nothing()) {
-      return reader.fail(node.at, path, "this is a list", "write - ITEM on lines of their own");
+      return reader.fail(node.at, path, "must be a list", "use - ITEM, one per line");
     }
     for (size_t i = 0; i < node.items.size(); ++i) {
       read_value(reader, node.items[i], fmt::format("{}[{}]", path, i), type, out.emplace_back());
@@ -135,8 +135,8 @@ struct MapOf {
   template <class Map>
   void read(Reader& reader, const Node& node, const std::string& path, Map& to) const {
     if (!node.is_map() && !node.is_nothing()) {
-      return reader.fail(node.at, path, "here belong keys and values",
-                         "write KEY: VALUE on lines of their own");
+      return reader.fail(node.at, path, "must be a map of keys and values",
+                         "use KEY: VALUE, one per line");
     }
     Map out;
     for (const Member& member : node.members) {

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/time.h"
+#include "base/time_words.h"
 #include "base/units.h"
 #include "config/findings.h"
 
@@ -35,7 +37,6 @@ Error not_a(std::string_view word, std::string_view wanted, std::string hint) {
 }
 
 std::string duration_text(int64_t ns) {
-  constexpr int64_t kSecond = 1'000'000'000;
   // A day's worth of hours reads better in hours, more do not.
   if (ns > 48 * 3600 * kSecond && ns % (86'400 * kSecond) == 0) {
     return fmt::format("{}d", ns / (86'400 * kSecond));
@@ -60,8 +61,8 @@ std::string size_text(uint64_t bytes) {
 
 Status Text::parse(std::string_view word, std::string& to) const {
   if (word.size() > kMaxBytes) return not_a(word, fmt::format("{} bytes or less", kMaxBytes));
-  if (word.empty() && !may_be_empty) return Error{ErrorCode::kUsage, "there is no text", {}};
-  if (word.find('\0') != std::string_view::npos) return not_a(word, "text: it has a zero byte");
+  if (word.empty() && !may_be_empty) return Error{ErrorCode::kUsage, "the text is empty", {}};
+  if (word.find('\0') != std::string_view::npos) return not_a(word, "text without zero bytes");
   to = word;
   return {};
 }

@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/time.h"
+
 namespace vesta::config {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 template <class T, class Type>
 std::string problem(const Type& type, std::string_view word) {

@@ -73,9 +73,9 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) refuse(position_of(mark), "an alias inside of what it stands for");
+    if (found == anchors_.end()) refuse(position_of(mark), "an alias refers to itself");
     if (stack_.size() + depth_of(found->second) > kMaxDepth) {
-      refuse(position_of(mark), "values nest too deep");
+      refuse(position_of(mark), "values are nested too deeply");
     }
     charge(found->second, position_of(mark));
     add(found->second, 0);
@@ -96,7 +96,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void check_tag(const YAML::Mark& mark, const std::string& tag) const {
     if (tag.empty() || tag == "?" || tag == "!" || tag.starts_with("tag:yaml.org,2002:")) return;
-    refuse(position_of(mark), fmt::format("the tag {} means nothing here", shown(tag)));
+    refuse(position_of(mark), fmt::format("the tag {} is not supported", shown(tag)));
   }
 
   static size_t depth_of(const Node& node) {
@@ -109,8 +109,8 @@ class TreeBuilder : public YAML::EventHandler {
   void charge_one(size_t bytes, Position at) {
     bytes_ += bytes;
     if (++nodes_ > kMaxNodes || bytes_ > kMaxWordBytes) {
-      refuse(at, "this is more than a configuration can need",
-             "aliases (*name) count as what they stand for");
+      refuse(at, "the configuration is too large",
+             "aliases (*name) count as the values they refer to");
     }
   }
 
@@ -128,7 +128,7 @@ class TreeBuilder : public YAML::EventHandler {
             Node::Kind kind) {
     check_tag(mark, tag);
     const Position at = position_of(mark);
-    if (stack_.size() >= kMaxDepth) refuse(at, "values nest too deep");
+    if (stack_.size() >= kMaxDepth) refuse(at, "values are nested too deeply");
     charge_one(0, at);
     Open level;
     level.node.kind = kind;
@@ -171,12 +171,12 @@ class TreeBuilder : public YAML::EventHandler {
     const bool has_control = std::ranges::any_of(
         node.word, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
     if (!node.is_word() || has_control || node.word.size() > kMaxKeyBytes) {
-      refuse(node.at, "a key must be a word",
+      refuse(node.at, "a key must be a plain value",
              fmt::format("up to {} bytes in one line", kMaxKeyBytes));
     }
     const auto [earlier, is_new] = level.lines.emplace(node.word, node.at.line);
     if (!is_new) {
-      refuse(node.at, fmt::format("'{}' is there twice", shown(node.word)),
+      refuse(node.at, fmt::format("duplicate key '{}'", shown(node.word)),
              fmt::format("the first one is in line {}", earlier->second));
     }
     level.member = {node.word, node.at, {}};
@@ -219,9 +219,9 @@ Result<Document> parse(std::string_view text, const std::string& name) {
   TreeBuilder rest(name);
   if (parser.HandleNextDocument(rest)) {
     const Node second = rest.take();
-    return located(name, second.at,
-                   Error{ErrorCode::kUsage, "a second document begins",
-                         "a configuration is one document: take out the line ---"});
+    return located(
+        name, second.at,
+        Error{ErrorCode::kUsage, "multiple documents are not supported", "remove the line ---"});
   }
   return document;
 }
@@ -232,12 +232,12 @@ Result<Document> parse_yaml(std::string_view text, const std::string& name) {
   if (text.size() > kMaxFileBytes) {
     return Error{
         ErrorCode::kUsage,
-        fmt::format("{}: {} bytes are more than a configuration can need", name, text.size()),
+        fmt::format("{}: {} bytes exceed the limit of a configuration file", name, text.size()),
         {}};
   }
   if (const Position tab = tab_indent(text); tab.line != 0) {
     return located(name, tab,
-                   Error{ErrorCode::kUsage, "the line is indented by a tab", "YAML wants spaces"});
+                   Error{ErrorCode::kUsage, "the line is indented with a tab", "use spaces"});
   }
   try {
     return parse(text, name);

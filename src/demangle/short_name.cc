@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
+
 namespace vesta {
 namespace {
 
 constexpr std::string_view kShortArguments = "<…>";
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 bool is_identifier(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '$' ||

@@ -136,8 +136,8 @@ bool is_elf(std::string_view bytes) {
 }
 
 constexpr std::string_view kSpeedscope =
-    "open it with `npx speedscope FILE`, save it there with Ctrl+S, and give vesta the "
-    ".speedscope.json";
+    "open it with `npx speedscope FILE`, save it with Ctrl+S, and open the .speedscope.json with "
+    "vesta";
 
 constexpr std::array kKnownFiles = {
     KnownFile{"a perf.data file", "convert it: perf script -i FILE | vesta top -", is_perf_data},
@@ -187,8 +187,8 @@ constexpr std::array kKnownFiles = {
               "convert it: heaptrack_print -f FILE -F stacks.folded; vesta top stacks.folded",
               is_heaptrack},
     KnownFile{"a trace of .NET (.nettrace)",
-              "convert it: dotnet-trace convert --format Speedscope FILE, and give vesta the "
-              ".speedscope.json",
+              "convert it: dotnet-trace convert --format Speedscope FILE, and open the "
+              ".speedscope.json with vesta",
               is_nettrace},
     KnownFile{"a memray file",
               "convert it: memray transform speedscope -o memory.speedscope.json FILE; vesta top "

@@ -21,10 +21,9 @@
 #include "formats/pprof/writer.h"
 #include "formats/speedscope/reader.h"
 #include "formats/speedscope/writer.h"
-#include "profile/call_tree.h"
-#include "profile/merge.h"
+#include "profile/merge/merge.h"
+#include "profile/merge/transform.h"
 #include "profile/merged_profile.h"
-#include "profile/transform.h"
 
 namespace vesta {
 namespace {
@@ -38,7 +37,9 @@ enum class Holds { kEverything, kOneProfile, kOneType };
 
 struct Format {
   std::string_view name;
+  std::string_view title;
   std::string_view ending;  // empty for formats that are only read
+  std::string_view content_type;
   Recognise recognise;
   Read read;
   Write write;
@@ -50,26 +51,45 @@ struct Format {
 Result<ProfileBatch> flattened(ProfileBatch batch) {
   constexpr uint64_t kMaxValues = 256u << 20;
   if (flattened_value_count(batch) > kMaxValues) {
-    return Error{ErrorCode::kLimit,
-                 "the profiles are too many and too different to be put into one",
-                 "convert to .otlp, which keeps them apart"};
+    return Error{ErrorCode::kLimit, "cannot merge this many different profiles into one",
+                 "convert to .otlp, which keeps them separate"};
   }
   return flatten(std::move(batch));
 }
 
+constexpr std::string_view kJson = "application/json";
+
 const std::array kFormats = {
-    Format{"pprof", ".pb.gz", looks_like_pprof, read_pprof, write_pprof, Holds::kOneProfile},
-    Format{"folded", ".folded", looks_like_folded, read_folded,
-           [](const ProfileBatch& batch) { return write_folded(batch); }, Holds::kOneType},
-    Format{"speedscope", ".speedscope.json", looks_like_speedscope, read_speedscope,
-           [](const ProfileBatch& batch) { return write_speedscope(batch); }, Holds::kEverything},
-    Format{"otlp", ".otlp", looks_like_otlp, read_otlp, write_otlp, Holds::kEverything},
-    Format{"otlp-json", ".otlp.json", looks_like_otlp_json, read_otlp_json, write_otlp_json,
+    Format{"pprof", "pprof", ".pb.gz", "application/octet-stream", looks_like_pprof, read_pprof,
+           write_pprof, Holds::kOneProfile},
+    Format{"folded", "Folded stacks", ".folded", "text/plain; charset=utf-8", looks_like_folded,
+           read_folded, [](const ProfileBatch& batch) { return write_folded(batch); },
+           Holds::kOneType},
+    Format{"speedscope", "speedscope", ".speedscope.json", kJson, looks_like_speedscope,
+           read_speedscope, [](const ProfileBatch& batch) { return write_speedscope(batch); },
            Holds::kEverything},
-    Format{"flamebearer", ".flamebearer.json", looks_like_flamebearer, read_flamebearer,
-           [](const ProfileBatch& batch) { return write_flamebearer(batch); }, Holds::kOneType},
-    Format{"jfr", "", looks_like_jfr, read_jfr, nullptr, Holds::kEverything},
-    Format{"perf-script", "", looks_like_perfscript, read_perfscript, nullptr, Holds::kEverything},
+    Format{"otlp", "OTLP", ".otlp", "application/x-protobuf", looks_like_otlp, read_otlp,
+           write_otlp, Holds::kEverything},
+    Format{"otlp-json", "OTLP as JSON", ".otlp.json", kJson, looks_like_otlp_json, read_otlp_json,
+           write_otlp_json, Holds::kEverything},
+    Format{"flamebearer", "Flamebearer", ".flamebearer.json", kJson, looks_like_flamebearer,
+           read_flamebearer, [](const ProfileBatch& batch) { return write_flamebearer(batch); },
+           Holds::kOneType},
+    Format{"jfr", "JFR", "", "", looks_like_jfr, read_jfr, nullptr, Holds::kEverything},
+    Format{"perf-script", "perf script", "", "", looks_like_perfscript, read_perfscript, nullptr,
+           Holds::kEverything},
+};
+
+struct Picture {
+  PictureFormat format;
+  std::string_view name;
+  std::string_view title;
+  std::string_view ending;
+  std::string_view content_type;
+};
+constexpr std::array kPictures = {
+    Picture{PictureFormat::kSvg, "svg", "SVG", ".svg", "image/svg+xml"},
+    Picture{PictureFormat::kHtml, "html", "HTML, one file", ".html", "text/html; charset=utf-8"},
 };
 
 // Endings that people use for the same thing.
@@ -134,9 +154,8 @@ Error unknown_format(std::string_view bytes) {
             std::string(known->hint)};
   }
   return {ErrorCode::kInvalidInput,
-          fmt::format("not a profile in a format that Vesta knows (it starts with '{}')",
-                      shown_start(bytes)),
-          fmt::format("known are: {}; --input-format NAME skips the guess",
+          fmt::format("unknown profile format (it starts with '{}')", shown_start(bytes)),
+          fmt::format("Vesta reads {}; --input-format NAME skips the detection",
                       fmt::join(readable_format_names(), ", "))};
 }
 
@@ -165,14 +184,14 @@ Result<ProfileBatch> read_profile(std::string_view bytes, std::string_view forma
   }
   if (bytes.empty()) {
     return Error{ErrorCode::kInvalidInput, "the file is empty",
-                 "the tool that wrote it was stopped before it had data?"};
+                 "the tool that wrote it was probably stopped before it had data"};
   }
   const bool is_guess = format_name.empty();
   if (is_guess) format_name = recognise_format(bytes);
   const Format* format = format_named(format_name);
   if (format != nullptr) return format->read(bytes, options);
   if (is_guess) return unknown_format(bytes);
-  return Error{ErrorCode::kUsage, fmt::format("no format '{}'", format_name), ""};
+  return Error{ErrorCode::kUsage, fmt::format("unknown format '{}'", format_name), ""};
 }
 
 namespace {
@@ -201,9 +220,8 @@ Result<std::string> encode_for_path(const ProfileBatch& batch, std::string_view 
   if (target.format != nullptr && target.format->name == "pprof" && path == "-")
     target.compression = Compression::kGzip;
   if (target.format == nullptr || target.format->write == nullptr) {
-    return Error{ErrorCode::kUsage,
-                 fmt::format("the ending of '{}' stands for no format that Vesta writes", path),
-                 fmt::format("use one of {}, or --to FORMAT", writable_endings())};
+    return Error{ErrorCode::kUsage, fmt::format("cannot tell the output format from '{}'", path),
+                 fmt::format("use one of {}, or --format FORMAT", writable_endings())};
   }
   VESTA_ASSIGN(const ProfileBatch fitting, fitted(batch, *target.format, options.type));
   const std::string bytes = target.format->write(fitting);
@@ -213,22 +231,51 @@ Result<std::string> encode_for_path(const ProfileBatch& batch, std::string_view 
 }
 
 const PictureFormat* picture_format_for_path(std::string_view path) {
-  static constexpr PictureFormat kSvg = PictureFormat::kSvg;
-  static constexpr PictureFormat kHtml = PictureFormat::kHtml;
-  if (path.ends_with(".svg")) return &kSvg;
-  return path.ends_with(".html") || path.ends_with(".htm") ? &kHtml : nullptr;
+  if (path.ends_with(".htm")) return &kPictures[1].format;
+  const auto* const at = std::ranges::find_if(
+      kPictures, [&](const Picture& picture) { return path.ends_with(picture.ending); });
+  return at == kPictures.end() ? nullptr : &at->format;
+}
+
+const PictureFormat* picture_format_named(std::string_view name) {
+  const auto* const at = std::ranges::find(kPictures, name, &Picture::name);
+  return at == kPictures.end() ? nullptr : &at->format;
+}
+
+std::string draw_flamegraph(const ReportHeader& header, const FlameTree& tree, PictureFormat format,
+                            const PictureOptions& options) {
+  FlamegraphOptions flamegraph;
+  flamegraph.title = options.title;
+  flamegraph.inverted = options.inverted;
+  return format == PictureFormat::kSvg ? write_flamegraph_svg(header, tree, flamegraph)
+                                       : write_flamegraph_html(header, tree, flamegraph);
 }
 
 std::string draw_flamegraph(const FrameProfile& profile, PictureFormat format,
                             const PictureOptions& options) {
-  const CallTree tree = build_call_tree(
-      profile, options.inverted ? TreeDirection::kBottomUp : TreeDirection::kTopDown,
-      ChildOrder::kByName);
-  FlamegraphOptions flamegraph;
-  flamegraph.title = options.title;
-  flamegraph.inverted = options.inverted;
-  return format == PictureFormat::kSvg ? write_flamegraph_svg(profile, tree, flamegraph)
-                                       : write_flamegraph_html(profile, tree, flamegraph);
+  return draw_flamegraph(header_of(profile), build_flame_tree(profile, TreeDirection::kTopDown),
+                         format, options);
+}
+
+std::vector<FormatInfo> list_formats() {
+  std::vector<FormatInfo> formats;
+  for (const Format& format : kFormats) {
+    formats.push_back({.name = format.name,
+                       .title = format.title,
+                       .ending = format.ending,
+                       .content_type = format.content_type,
+                       .is_read = format.read != nullptr,
+                       .is_written = format.write != nullptr});
+  }
+  for (const Picture& picture : kPictures) {
+    formats.push_back({.name = picture.name,
+                       .title = picture.title,
+                       .ending = picture.ending,
+                       .content_type = picture.content_type,
+                       .is_written = true,
+                       .is_picture = true});
+  }
+  return formats;
 }
 
 std::vector<std::string> readable_format_names() {
@@ -249,10 +296,45 @@ std::vector<std::string> writable_format_names() {
 
 std::string writable_endings() {
   std::string out;
-  for (const Format& format : kFormats) {
-    if (format.write != nullptr) out += std::string(format.ending) + ", ";
+  for (const FormatInfo& format : list_formats()) {
+    if (format.is_written) out += (out.empty() ? "" : ", ") + std::string(format.ending);
   }
-  return out + ".svg, .html";
+  return out;
+}
+
+namespace {
+
+// "folded stacks", but "JFR".
+std::string in_sentence(std::string_view title) {
+  std::string text(title);
+  const auto is_capital = [&](size_t i) { return text[i] >= 'A' && text[i] <= 'Z'; };
+  if (is_capital(0) && !is_capital(1)) text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  return text;
+}
+
+}  // namespace
+
+std::string formats_typescript() {
+  std::string rows;
+  std::string readable;
+  for (const FormatInfo& format : list_formats()) {
+    if (format.is_read) readable += (readable.empty() ? "" : ", ") + in_sentence(format.title);
+    if (!format.is_written) continue;
+    rows += fmt::format("  {{ format: '{}', title: '{}', extension: '{}', picture: {} }},\n",
+                        format.name, format.title, format.ending.substr(1), format.is_picture);
+  }
+  return fmt::format(
+      "// Generated from src/formats/registry.cc; VESTA_UPDATE=1 scripts/test -R '^formats$' "
+      "writes it.\n"
+      "export interface WrittenFormat {{\n"
+      "  format: string; // as /api/v1/export knows it\n"
+      "  title: string;\n"
+      "  extension: string;\n"
+      "  picture: boolean;\n"
+      "}}\n\n"
+      "export const writtenFormats: readonly WrittenFormat[] = [\n{}];\n\n"
+      "export const readFormats = '{}';\n",
+      rows, readable);
 }
 
 }  // namespace vesta

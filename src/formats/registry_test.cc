@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <random>
+#include <sstream>
 
 #include "formats/common/compression.h"
 #include "profile/dictionary_builder.h"
@@ -103,6 +107,29 @@ TEST(Registry, PicturesAreChosenByTheEnding) {
   EXPECT_EQ(*picture_format_for_path("a.svg"), PictureFormat::kSvg);
   EXPECT_EQ(*picture_format_for_path("a.html"), PictureFormat::kHtml);
   EXPECT_EQ(picture_format_for_path("a.pb.gz"), nullptr);
+}
+
+TEST(Registry, ListsEachFormatWithAllThatIsSaidOfIt) {
+  for (const FormatInfo& format : list_formats()) {
+    EXPECT_FALSE(format.title.empty()) << format.name;
+    EXPECT_TRUE(format.is_read || format.is_written) << format.name;
+    EXPECT_EQ(format.ending.empty(), !format.is_written) << format.name;
+    EXPECT_EQ(format.content_type.empty(), !format.is_written) << format.name;
+    EXPECT_EQ(picture_format_named(format.name) != nullptr, format.is_picture) << format.name;
+  }
+}
+
+// The web UI has the list as a file of its own: this keeps it the same.
+TEST(Registry, WebUiHasTheSameFormats) {
+  const std::filesystem::path file =
+      std::filesystem::path(VESTA_SOURCE_DIR) / "ui/src/text/formats.gen.ts";
+  if (std::getenv("VESTA_UPDATE") != nullptr) {  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    std::ofstream(file) << formats_typescript();
+  }
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  EXPECT_EQ(text.str(), formats_typescript())
+      << "VESTA_UPDATE=1 scripts/test -R '^formats$' writes the file anew";
 }
 
 }  // namespace

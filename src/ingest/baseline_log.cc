@@ -1,11 +1,13 @@
 #include "ingest/baseline_log.h"
 
+#include "base/mutex.h"
+
 namespace vesta {
 
 void BaselineLog::note(std::string_view tenant, std::string_view service, std::string_view family,
                        int64_t time_ns) {
   Key key(tenant, service, family);
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto [at, is_new] = index_.try_emplace(key);
   if (is_new) {
     by_use_.push_front({std::move(key)});
@@ -23,7 +25,7 @@ void BaselineLog::note(std::string_view tenant, std::string_view service, std::s
 
 std::vector<Baselines> BaselineLog::list(std::string_view tenant, size_t limit) const {
   std::vector<Baselines> out;
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const Entry& entry : by_use_) {
     if (out.size() == limit) break;
     const auto& [owner, service, family] = entry.key;

@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <list>
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace vesta {
 
@@ -40,9 +41,9 @@ class BaselineLog {
   };
 
   const size_t max_entries_;
-  mutable std::mutex mutex_;
-  std::list<Entry> by_use_;                          // latest first; guarded by mutex_
-  std::map<Key, std::list<Entry>::iterator> index_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::list<Entry> by_use_ GUARDED_BY(mutex_);  // latest first
+  std::map<Key, std::list<Entry>::iterator> index_ GUARDED_BY(mutex_);
 };
 
 }  // namespace vesta

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/mutex.h"
+
 namespace vesta {
 namespace {
 
@@ -17,7 +19,7 @@ Status ByteRate::take(std::string_view tenant, uint64_t bytes, uint64_t bytes_pe
   if (bytes_per_second == 0) return {};
   const double rate = static_cast<double>(bytes_per_second);
   const double burst = burst_bytes == 0 ? 10 * rate : static_cast<double>(burst_bytes);
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   auto it = buckets_.find(tenant);
   if (it == buckets_.end()) {
     // Names of tenants may come from outside, in any number; a forgotten bucket is a full one.
@@ -43,7 +45,7 @@ Status ByteRate::take(std::string_view tenant, uint64_t bytes, uint64_t bytes_pe
 }
 
 int64_t ByteRate::retry_after_s(std::string_view tenant) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto it = buckets_.find(tenant);
   return it == buckets_.end() ? 1 : it->second.wait_s;
 }

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "base/mutex.h"
 #include "base/result.h"
 
 namespace vesta {
@@ -29,8 +29,8 @@ class ByteRate {
     int64_t filled_ns = 0;
     int64_t wait_s = 1;
   };
-  mutable std::mutex mutex_;
-  std::map<std::string, Bucket, std::less<>> buckets_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::map<std::string, Bucket, std::less<>> buckets_ GUARDED_BY(mutex_);
 };
 
 }  // namespace vesta

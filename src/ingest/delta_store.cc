@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/mutex.h"
+
 namespace vesta {
 namespace {
 
@@ -28,7 +30,7 @@ uint64_t memory_of(const ProfileBatch& batch) {
 }
 
 std::shared_ptr<const ProfileBatch> DeltaStore::find(const Hash128& key) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto at = index_.find(key);
   if (at == index_.end()) return nullptr;
   by_use_.splice(by_use_.begin(), by_use_, at->second);
@@ -37,7 +39,7 @@ std::shared_ptr<const ProfileBatch> DeltaStore::find(const Hash128& key) {
 
 void DeltaStore::put(const Hash128& key, std::shared_ptr<const ProfileBatch> reading) {
   const uint64_t bytes = memory_of(*reading) + sizeof(Entry);
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (const auto at = index_.find(key); at != index_.end()) {
     bytes_ -= at->second->bytes;
     by_use_.erase(at->second);
@@ -55,7 +57,7 @@ void DeltaStore::put(const Hash128& key, std::shared_ptr<const ProfileBatch> rea
 }
 
 uint64_t DeltaStore::byte_size() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return bytes_;
 }
 

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "base/hash.h"
+#include "base/mutex.h"
 #include "base/table_hash.h"
 #include "ingest/counters.h"
 #include "profile/profile.h"
@@ -25,7 +25,7 @@ class DeltaStore {
 
   // One reading of a key at a time: hold it from find() until after put(), so that two readings are
   // not subtracted from the same one.
-  [[nodiscard]] std::unique_lock<std::mutex> lock(const Hash128& key) {
+  [[nodiscard]] std::unique_lock<Mutex> lock(const Hash128& key) {
     return std::unique_lock(turns_[key.low % turns_.size()]);
   }
 
@@ -47,11 +47,11 @@ class DeltaStore {
 
   const uint64_t max_bytes_;
   IngestCounters& counters_;
-  std::array<std::mutex, 64> turns_;
-  mutable std::mutex mutex_;
-  std::list<Entry> by_use_;  // latest first; guarded by mutex_
-  std::unordered_map<Hash128, std::list<Entry>::iterator, KeyHash> index_;  // guarded by mutex_
-  uint64_t bytes_ = 0;                                                      // guarded by mutex_
+  std::array<Mutex, 64> turns_;
+  mutable Mutex mutex_;
+  std::list<Entry> by_use_ GUARDED_BY(mutex_);  // latest first
+  std::unordered_map<Hash128, std::list<Entry>::iterator, KeyHash> index_ GUARDED_BY(mutex_);
+  uint64_t bytes_ GUARDED_BY(mutex_) = 0;
 };
 
 // Roughly what the batch takes in memory.

@@ -6,18 +6,19 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/mutex.h"
 #include "ingest/go_stacks.h"
 #include "ingest/normalise.h"
 #include "ingest/profile_types.h"
 #include "ingest/split_series.h"
-#include "profile/transform.h"
+#include "profile/merge/transform.h"
 
 namespace vesta {
 namespace {
 
 constexpr size_t kMaxProblems = 8;
 // How long a count of the tenant's series is believed.
-constexpr int64_t kSeriesCountAge = 5'000'000'000;
+constexpr int64_t kSeriesCountAge = 5 * kSecond;
 
 LabelSetId add_resource(Dictionary& dictionary, const Labels& labels) {
   for (const auto& [name, value] : labels) {
@@ -130,7 +131,7 @@ struct Ingest::Passage {
   std::vector<PieceOrigin> piece_of;  // likewise, once they are split
   IngestReceipt receipt;
   // The reading that the next one is compared with, once this one is written.
-  std::unique_lock<std::mutex> turn;
+  std::unique_lock<Mutex> turn;
   Hash128 source;
   std::shared_ptr<const ProfileBatch> reading;
 };
@@ -140,10 +141,10 @@ Ingest::Ingest(Engine& engine, IngestOptions options)
       options_(std::move(options)),
       deltas_(options_.max_delta_bytes, counters_),
       // Not where the last run began; under a clock of a test, always the same.
-      next_offset_(options_.now_ns ? 0 : static_cast<uint64_t>(now_ns())) {}
+      next_offset_(options_.clock ? 0 : static_cast<uint64_t>(now_ns())) {}
 
 int64_t Ingest::now_ns() const {
-  return options_.now_ns ? options_.now_ns() : static_cast<int64_t>(clock_ns(CLOCK_REALTIME));
+  return (options_.clock ? options_.clock() : unix_now()).ns;
 }
 
 const TenantLimits& Ingest::limits(std::string_view tenant) const {
@@ -201,10 +202,10 @@ Status Ingest::normalise(Passage& passage) {
   size_t rows = 0;
   for (const Profile& profile : batch.profiles) rows += profile.samples.size();
   if (rows > passage.limits.max_samples) {
-    return Error{
-        ErrorCode::kLimit,
-        fmt::format("{} samples at once, {} are allowed", rows, passage.limits.max_samples),
-        "send more often, or raise the tenant's max_samples"};
+    return Error{ErrorCode::kLimit,
+                 fmt::format("{} samples in one request exceed the limit of {}", rows,
+                             passage.limits.max_samples),
+                 "send more often, or raise the tenant's max_samples"};
   }
   if (options_.collapse_go_generics) collapse_go_generics(dictionary);
   ResourceLabels resources(passage.given, passage.hints, passage.limits, counters_);
@@ -291,7 +292,7 @@ Status Ingest::take_first_reading(Passage& passage, DeltaMode mode) {
 // Whether readings of this source have been stored: we were started anew since, or had to forget
 // the last one, and its counters are in the store already.
 Result<bool> Ingest::stored_lately(const Passage& passage) {
-  constexpr int64_t kLately = int64_t{86'400} * 1'000'000'000;
+  constexpr int64_t kLately = kDay;
   const Profile& profile = passage.batch.profiles.front();
   const Labels& labels = passage.labels.front();
   Selector selector;
@@ -349,7 +350,6 @@ Status Ingest::split(Passage& passage) {
 // that know the time to the second or millisecond only can mean two by that: two replicas that did
 // the same, say. Those get digits of their own below the millisecond, unless they bring an id.
 void Ingest::tell_apart(Passage& passage) {
-  constexpr int64_t kMillisecond = 1'000'000;
   const std::string& id = passage.hints.id;
   uint64_t of_id = id.empty() ? 0 : hash64(id);
   for (Profile& profile : passage.batch.profiles) {
@@ -366,13 +366,13 @@ Status Ingest::check_series_count(const Passage& passage) {
   const std::string tenant(passage.tenant);
   SeriesCount known;
   {
-    const std::scoped_lock lock(series_mutex_);
+    const MutexLock lock(series_mutex_);
     known = series_counts_[tenant];
   }
   // Without the lock: the store may make this tenant wait, and the lock would make all others.
   if (passage.now_ns - known.time_ns > kSeriesCountAge || known.time_ns == 0) {
     known = {engine_.tenant_stats(passage.tenant).series, passage.now_ns};
-    const std::scoped_lock lock(series_mutex_);
+    const MutexLock lock(series_mutex_);
     series_counts_[tenant] = known;
   }
   uint64_t series = known.series;
@@ -389,7 +389,7 @@ Status Ingest::check_series_count(const Passage& passage) {
     VESTA_ASSIGN(const auto found, engine_.series(passage.tenant, selector, kAllTime));
     if (found.empty()) {
       return Error{ErrorCode::kTooMany,
-                   fmt::format("the tenant has {} series, as many as it may have", limit),
+                   fmt::format("the tenant has reached its limit of {} series", limit),
                    "send fewer different labels, delete series, or raise the tenant's max_series"};
     }
   }

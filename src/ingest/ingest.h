@@ -7,11 +7,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "formats/common/read_options.h"
 #include "formats/jfr/reader.h"
@@ -34,7 +35,7 @@ struct IngestOptions {
   bool keep_negative = false;                     // rows of differences; else dropped and counted
   bool collapse_go_generics = false;              // "F[go.shape.int]" is "F[...]"
   JavaNames java_names = JavaNames::kPyroscope;   // of recordings sent to Pyroscope's /ingest
-  std::function<int64_t()> now_ns;                // Unix time; the system's clock when empty
+  UnixClock clock;                                // the system's when empty
 };
 
 struct IngestReceipt {
@@ -89,8 +90,8 @@ class Ingest {
   DeltaStore deltas_;
   BaselineLog baselines_;
   std::atomic<uint64_t> next_offset_;  // see tell_apart()
-  std::mutex series_mutex_;
-  std::map<std::string, SeriesCount, std::less<>> series_counts_;  // guarded by series_mutex_
+  Mutex series_mutex_;
+  std::map<std::string, SeriesCount, std::less<>> series_counts_ GUARDED_BY(series_mutex_);
 };
 
 }  // namespace vesta

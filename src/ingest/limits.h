@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/time.h"
+
 namespace vesta {
 
 struct TenantLimits {
@@ -23,8 +25,8 @@ struct TenantLimits {
   uint64_t bytes_per_second = 0;  // unpacked; 0 = no bound
   uint64_t burst_bytes = 0;       // at once; 0 = what ten seconds bring
   // A profile may start so long ago, and so far ahead of our clock.
-  int64_t max_age_ns = int64_t{366} * 86'400 * 1'000'000'000;  // 0 = no bound
-  int64_t max_ahead_ns = int64_t{600} * 1'000'000'000;
+  int64_t max_age_ns = 366 * kDay;  // 0 = no bound
+  int64_t max_ahead_ns = 10 * kMinute;
 };
 
 }  // namespace vesta

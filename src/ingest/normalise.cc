@@ -5,14 +5,13 @@
 
 #include <algorithm>
 
+#include "base/time.h"
 #include "ingest/profile_types.h"
-#include "profile/transform.h"
+#include "profile/merge/transform.h"
 
 namespace vesta {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kDay = 86'400 * kSecond;
 // Nobody profiles for longer than this in one go; a larger number is a mistake of units.
 constexpr int64_t kMaxDuration = 366 * kDay;
 // Milliseconds taken for nanoseconds are a time early in this year.
@@ -20,10 +19,9 @@ constexpr int64_t kEndOf1970 = 365 * kDay;
 
 Status normalise_times(Profile& profile, const HeaderRules& rules) {
   if (profile.duration_ns < 0 || profile.duration_ns > kMaxDuration) {
-    return Error{
-        ErrorCode::kInvalidInput,
-        fmt::format("duration: {} ns is no time that a profile takes", profile.duration_ns),
-        "a profile may cover 366 days at most"};
+    return Error{ErrorCode::kInvalidInput,
+                 fmt::format("duration: {} ns is not a valid duration", profile.duration_ns),
+                 "a profile may cover up to 366 days"};
   }
   const bool unknown = profile.time_ns == 0 || (rules.hints.distrust_1970 && profile.time_ns > 0 &&
                                                 profile.time_ns < kEndOf1970);
@@ -37,7 +35,7 @@ Status normalise_times(Profile& profile, const HeaderRules& rules) {
       rules.limits.max_age_ns == 0 ? 0 : saturating_subtract(rules.now_ns, rules.limits.max_age_ns);
   if (profile.time_ns < earliest || profile.time_ns > latest) {
     return Error{ErrorCode::kInvalidInput,
-                 fmt::format("time: {} is outside of what is taken, {} to {}",
+                 fmt::format("time: {} is outside the accepted range, {} to {}",
                              time_text(profile.time_ns), time_text(earliest), time_text(latest)),
                  "check the sender's clock and unit (nanoseconds since 1970), or change the "
                  "tenant's max_age and max_ahead"};
@@ -55,8 +53,8 @@ std::string time_text(int64_t time_ns) {
 
 Status normalise_header(Dictionary& dictionary, Profile& profile, const HeaderRules& rules) {
   if (profile.sample_types.empty()) {
-    return Error{ErrorCode::kInvalidInput, "sample_type: the profile has none",
-                 "a profile says what it counts, such as cpu in nanoseconds"};
+    return Error{ErrorCode::kInvalidInput, "sample_type: missing",
+                 "a profile must state what it counts, such as cpu in nanoseconds"};
   }
   if (!rules.family.empty()) {
     profile.name = dictionary.strings.add(rules.family);
@@ -75,7 +73,7 @@ Status normalise_header(Dictionary& dictionary, Profile& profile, const HeaderRu
     type.unit = without_colons(dictionary, type.unit);
     type.temporality = temporality_of(dictionary.string(type.type));
     if (dictionary.string(type.type).empty())
-      return Error{ErrorCode::kInvalidInput, "sample_type: has no name", ""};
+      return Error{ErrorCode::kInvalidInput, "sample_type: the name is missing", ""};
   }
   profile.period_type.type = without_colons(dictionary, profile.period_type.type);
   profile.period_type.unit = without_colons(dictionary, profile.period_type.unit);

@@ -7,7 +7,7 @@
 
 #include "formats/otlp/conventions.h"
 #include "ingest/profile_types.h"
-#include "profile/transform.h"
+#include "profile/merge/transform.h"
 
 namespace vesta {
 
@@ -52,8 +52,8 @@ void name_otlp_types(ProfileBatch& batch) {
       set_type(dictionary, profile, {"process_cpu", "cpu", "nanoseconds", "cpu", "nanoseconds"});
     } else if (name == "cpu" && unit == "nanoseconds") {
       profile.name = dictionary.strings.add("process_cpu");
-    } else if (name == "off_cpu") {
-      profile.name = dictionary.strings.add("off_cpu");
+    } else if (const std::string_view known = otlp_family_of(name); !known.empty()) {
+      profile.name = dictionary.strings.add(known);
     } else {
       // A guess that only repeats the type says less than the period does.
       std::string family = guess_family(dictionary, profile);

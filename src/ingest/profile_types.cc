@@ -3,41 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 
-#include "profile/transform.h"
+#include "profile/merge/transform.h"
 
 namespace vesta {
 namespace {
-
-constexpr std::array kWords = {
-    TypeWord{"cpu", "process_cpu", "cpu", "nanoseconds", "cpu", "nanoseconds", true},
-    TypeWord{"itimer", "process_cpu", "cpu", "nanoseconds", "cpu", "nanoseconds", true},
-    TypeWord{"wall", "wall", "wall", "nanoseconds", "cpu", "nanoseconds", true},
-    TypeWord{"seconds", "wall", "wall", "nanoseconds", "cpu", "nanoseconds", true},
-    TypeWord{"milliseconds", "wall", "wall", "nanoseconds", "cpu", "nanoseconds", true},
-    TypeWord{"microseconds", "wall", "wall", "nanoseconds", "cpu", "nanoseconds", true},
-    TypeWord{"nanoseconds", "wall", "wall", "nanoseconds", "cpu", "nanoseconds", true},
-    TypeWord{"inuse_objects", "memory", "inuse_objects", "count", "", ""},
-    TypeWord{"alloc_objects", "memory", "alloc_objects", "count", "", ""},
-    TypeWord{"inuse_space", "memory", "inuse_space", "bytes", "", ""},
-    TypeWord{"alloc_space", "memory", "alloc_space", "bytes", "", ""},
-    TypeWord{"alloc_in_new_tlab_objects", "memory", "alloc_in_new_tlab_objects", "count", "", ""},
-    TypeWord{"alloc_in_new_tlab_bytes", "memory", "alloc_in_new_tlab_bytes", "bytes", "", ""},
-    TypeWord{"alloc_outside_tlab_objects", "memory", "alloc_outside_tlab_objects", "count", "", ""},
-    TypeWord{"alloc_outside_tlab_bytes", "memory", "alloc_outside_tlab_bytes", "bytes", "", ""},
-    TypeWord{"live", "memory", "live", "count", "", ""},
-    TypeWord{"goroutines", "goroutine", "goroutines", "count", "", ""},
-    TypeWord{"mutex_count", "mutex", "contentions", "count", "", ""},
-    TypeWord{"mutex_duration", "mutex", "delay", "nanoseconds", "", ""},
-    TypeWord{"block_count", "block", "contentions", "count", "", ""},
-    TypeWord{"lock_count", "block", "contentions", "count", "", ""},
-    TypeWord{"block_duration", "block", "delay", "nanoseconds", "", ""},
-    TypeWord{"lock_duration", "block", "delay", "nanoseconds", "", ""},
-    TypeWord{"exceptions", "exceptions", "samples", "count", "", ""},
-    TypeWord{"bytes", "memory", "samples", "bytes", "", ""},
-};
 
 SampleType make_type(Dictionary& dictionary, std::string_view type, std::string_view unit) {
   return {dictionary.strings.add(type), dictionary.strings.add(unit), temporality_of(type)};
@@ -65,20 +36,6 @@ Profile with_columns(const Profile& from, Wanted&& wanted) {
 }
 
 }  // namespace
-
-const TypeWord* find_type_word(std::string_view word) {
-  const auto at = std::ranges::find(kWords, word, &TypeWord::word);
-  return at == kWords.end() ? nullptr : &*at;
-}
-
-std::string known_type_words() {
-  std::string out;
-  for (const TypeWord& word : kWords) {
-    if (!out.empty()) out += ", ";
-    out += word.word;
-  }
-  return out;
-}
 
 const DisplayNames& default_display_names() {
   static const DisplayNames kNames = {{"samples", "cpu"},
@@ -117,7 +74,7 @@ void set_type(Dictionary& dictionary, Profile& profile, const ProfileType& type)
   profile.period_type = make_type(dictionary, type.period_type, type.period_unit);
 }
 
-void apply_type_word(Dictionary& dictionary, Profile& profile, const TypeWord& word,
+void apply_type_word(Dictionary& dictionary, Profile& profile, const ProfileTypeRow& word,
                      double sample_rate) {
   const bool is_count = dictionary.string(profile.sample_types.front().unit) == "count";
   const bool rescale = word.is_time && is_count && sample_rate > 0;
@@ -128,7 +85,7 @@ void apply_type_word(Dictionary& dictionary, Profile& profile, const TypeWord& w
   }
   set_type(dictionary, profile,
            {std::string(word.family), std::string(word.type), std::string(word.unit),
-            std::string(word.period_type), std::string(word.period_unit)});
+            word.is_time ? "cpu" : "", word.is_time ? "nanoseconds" : ""});
   if (rescale) {
     scale(profile, 0, 1e9 / sample_rate);
     profile.period = static_cast<int64_t>(1e9 / sample_rate);

@@ -1,6 +1,6 @@
-// Names of profile types: which family a profile belongs to when its format does not say, what the
-// endings of Pyroscope's application names stand for, and rules that old clients need. Pure
-// functions.
+// Names of the types of incoming profiles: which family a profile belongs to when its format does
+// not say, and rules that old clients need. The names themselves are in profile/profile_types.h.
+// Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,10 @@
 
 #include "base/result.h"
 #include "profile/profile.h"
+#include "profile/profile_types.h"
 #include "store/selection.h"
 
 namespace vesta {
-
-// "alloc_space" is memory:alloc_space:bytes:space:bytes. Null for a word that is none.
-struct TypeWord {
-  std::string_view word;
-  std::string_view family;
-  std::string_view type;
-  std::string_view unit;
-  std::string_view period_type;
-  std::string_view period_unit;
-  bool is_time = false;  // counts of samples, worth 1/rate seconds each
-};
-const TypeWord* find_type_word(std::string_view word);
-// "cpu, itimer, wall, …" for errors.
-std::string known_type_words();
 
 // The words by which a client shows sample types: "samples" is "cpu", say. Pyroscope's
 // sample_type_config is such a table.
@@ -39,10 +26,10 @@ std::string guess_family(const Dictionary& dictionary, const Profile& profile,
 // What the defaults of Pyroscope are, for clients that send no table.
 const DisplayNames& default_display_names();
 
-// Makes the one type of the profile that of the word: a count of samples becomes time with
+// Makes the one type of the profile that of the row: a count of samples becomes time with
 // `sample_rate` samples per second, unless that is 0.
 // REQUIRES: one sample type
-void apply_type_word(Dictionary& dictionary, Profile& profile, const TypeWord& word,
+void apply_type_word(Dictionary& dictionary, Profile& profile, const ProfileTypeRow& word,
                      double sample_rate);
 // REQUIRES: one sample type
 void set_type(Dictionary& dictionary, Profile& profile, const ProfileType& type);

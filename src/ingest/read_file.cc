@@ -23,7 +23,7 @@ Result<FileContent> read_file(std::string_view bytes, std::string_view format,
     // No flag chooses a format here. Files of other tools come with a hint of their own.
     if (content.format.empty() && !twice.bytes().empty() &&
         find_known_file(twice.bytes()) == nullptr)
-      error.hint = fmt::format("known are: {}", fmt::join(readable_format_names(), ", "));
+      error.hint = fmt::format("use one of: {}", fmt::join(readable_format_names(), ", "));
     return error;
   }
   content.batch = std::move(*batch);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/time.h"
 #include "ingest/ingest.h"
 #include "profile/test_profiles.h"
 #include "store/memory/memory_engine.h"
@@ -16,7 +17,6 @@ using ::testing::IsEmpty;
 
 // With digits below the second, as programs have them.
 constexpr int64_t kStart = 1'800'000'000'123'456'789;
-constexpr int64_t kSecond = 1'000'000'000;
 
 class Readings : public ::testing::Test {
  protected:
@@ -25,7 +25,7 @@ class Readings : public ::testing::Test {
   // The server's: what it had in memory is gone.
   void restart() {
     IngestOptions options;
-    options.now_ns = [] { return kStart + 60 * kSecond; };
+    options.clock = [] { return UnixNs(kStart + kMinute); };
     ingest_ = std::make_unique<Ingest>(*engine_, std::move(options));
   }
   IngestReceipt push(int64_t seconds, int64_t value, LabelPairs labels = {},

@@ -50,7 +50,7 @@ Result<GivenLabels> check_given_labels(LabelPairs labels, const TenantLimits& li
   GivenLabels given;
   for (auto& [name, value] : labels) {
     if (!is_label_name(name)) {
-      return label_error(name, name.empty() ? "a label without a name" : "not a name for a label",
+      return label_error(name, name.empty() ? "a label without a name" : "not a valid label name",
                          "names are UTF-8 without control characters");
     }
     if (!is_valid_utf8(value)) {
@@ -58,11 +58,11 @@ Result<GivenLabels> check_given_labels(LabelPairs labels, const TenantLimits& li
       counters.note(IngestNote::kInvalidUtf8);
     }
     if (name.size() > limits.max_label_name_bytes) {
-      return label_error(name, fmt::format("the name has {} bytes, {} are allowed", name.size(),
+      return label_error(name, fmt::format("the name has {} bytes; the limit is {}", name.size(),
                                            limits.max_label_name_bytes));
     }
     if (value.size() > limits.max_label_value_bytes) {
-      return label_error(name, fmt::format("the value has {} bytes, {} are allowed", value.size(),
+      return label_error(name, fmt::format("the value has {} bytes; the limit is {}", value.size(),
                                            limits.max_label_value_bytes));
     }
     if (name == "__name__") {

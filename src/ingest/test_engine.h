@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "store/engine.h"
 
 namespace vesta::test {
@@ -44,7 +44,7 @@ class RecordingEngine : public Engine {
  public:
   Result<WriteReceipt> write(std::string_view tenant, const ProfileBatch& batch,
                              const WriteOptions& options) override {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!problem.message.empty()) return problem;
     if (keep) written.push_back({std::string(tenant), batch, options});
     WriteReceipt receipt;
@@ -121,7 +121,7 @@ class RecordingEngine : public Engine {
   int flushes = 0;
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
 };
 
 }  // namespace vesta::test

@@ -31,8 +31,8 @@ Result<CurlLibrary> load() {
   resolve("curl_slist_append", library.slist_append);
   resolve("curl_slist_free_all", library.slist_free_all);
   if (missing != nullptr) {
-    return Error{ErrorCode::kUnsupported, fmt::format("libcurl has no function {}", missing),
-                 "version 7.85 or later has all that are called"};
+    return Error{ErrorCode::kUnsupported, fmt::format("libcurl lacks the function {}", missing),
+                 "install libcurl 7.85 or newer"};
   }
   if (library.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
     return Error{ErrorCode::kIo, "cannot start libcurl", ""};

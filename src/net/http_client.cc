@@ -6,6 +6,7 @@
 #include <cctype>
 #include <memory>
 
+#include "base/text.h"
 #include "net/curl_library.h"
 
 namespace vesta {
@@ -29,14 +30,6 @@ size_t receive(const char* bytes, size_t size, size_t count, void* user) {
   return size * count;
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0)
-    text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0)
-    text.remove_suffix(1);
-  return text;
-}
-
 size_t receive_header(const char* bytes, size_t size, size_t count, void* user) {
   auto* receiver = static_cast<Receiver*>(user);
   const std::string_view line(bytes, size * count);
@@ -44,10 +37,10 @@ size_t receive_header(const char* bytes, size_t size, size_t count, void* user) 
   if (line.starts_with("HTTP/")) headers.clear();  // of a redirect, or "100 Continue"
   const size_t colon = line.find(':');
   if (colon != std::string_view::npos && headers.size() < kMaxHeaders) {
-    std::string name(trimmed(line.substr(0, colon)));
+    std::string name(trim(line.substr(0, colon), " \t\r\n"));
     std::ranges::transform(name, name.begin(),
                            [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    headers.emplace_back(std::move(name), trimmed(line.substr(colon + 1)));
+    headers.emplace_back(std::move(name), trim(line.substr(colon + 1), " \t\r\n"));
   }
   return size * count;
 }
@@ -158,12 +151,12 @@ Result<HttpAnswer> HttpConnection::call(const HttpCall& call) {
                  ""};
   }
   if (code == CURLE_ABORTED_BY_CALLBACK)
-    return Error{ErrorCode::kUnavailable, "the transfer was given up", ""};
+    return Error{ErrorCode::kUnavailable, "the transfer was cancelled", ""};
   if (code != CURLE_OK) {
     return Error{
         ErrorCode::kIo,
-        fmt::format("cannot fetch it: {}", *reason != '\0' ? reason : library.easy_strerror(code)),
-        "check the address and that the program listens there"};
+        fmt::format("cannot fetch: {}", *reason != '\0' ? reason : library.easy_strerror(code)),
+        "check the address, and that the program listens there"};
   }
   long status = 0;
   library.easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);

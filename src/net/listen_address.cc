@@ -14,8 +14,8 @@ namespace vesta {
 namespace {
 
 Error bad_address(std::string_view text, std::string_view what) {
-  return {ErrorCode::kUsage, fmt::format("{}: '{}' is no address to listen on", what, text),
-          "write ADDRESS:PORT, for example 127.0.0.1:4040, [::1]:4040 or :4040"};
+  return {ErrorCode::kUsage, fmt::format("{}: '{}' is not a valid listen address", what, text),
+          "use ADDRESS:PORT, for example 127.0.0.1:4040, [::1]:4040 or :4040"};
 }
 
 bool has_ipv6() {
@@ -38,8 +38,8 @@ Result<std::string> resolve(const std::string& host, std::string_view what) {
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
   if (error != 0 || found == nullptr) {
     return Error{ErrorCode::kNotFound,
-                 fmt::format("{}: no address for '{}': {}", what, host, ::gai_strerror(error)),
-                 "write an IP address"};
+                 fmt::format("{}: cannot resolve '{}': {}", what, host, ::gai_strerror(error)),
+                 "use an IP address"};
   }
   // "localhost" means 127.0.0.1 to most clients, whatever the resolver lists first.
   const addrinfo* best = found;

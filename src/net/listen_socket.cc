@@ -53,7 +53,7 @@ Error listen_error(const ListenAddress& address, int problem) {
                           std::generic_category().message(problem)),
               {}};
   if (problem == EADDRINUSE) {
-    error.hint = "another program listens there; choose another port, or 0 for a free one";
+    error.hint = "another program uses this port; choose another port, or 0 for a free one";
   } else if (problem == EACCES) {
     error.hint = "ports below 1024 need CAP_NET_BIND_SERVICE";
   }

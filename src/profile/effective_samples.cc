@@ -17,7 +17,7 @@ uint64_t effective_samples(const SampledWeight& sampled) {
 }
 
 std::string few_samples_text(uint64_t samples) {
-  return fmt::format("rests on {} {}; shares are uncertain below {}", samples,
+  return fmt::format("based on {} {}; shares are uncertain below {}", samples,
                      samples == 1 ? "sample" : "samples", kFewSamples);
 }
 

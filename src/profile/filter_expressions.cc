@@ -17,7 +17,7 @@ Status compile_each(const std::vector<std::string>& texts, const std::string& op
     if (text.empty()) continue;
     if (out.size() == most) {
       return Error{ErrorCode::kUsage, fmt::format("{}: more than {} expressions", option, most),
-                   "put several into one: a|b matches either"};
+                   "combine several into one: a|b matches either"};
     }
     VESTA_ASSIGN(Expression expression, compile_regex(text, option));
     out.push_back(std::move(expression));
@@ -47,20 +47,36 @@ Status compile_as_one(const std::vector<std::string>& texts, const std::string& 
 
 }  // namespace
 
+std::string_view simplified_name(std::string_view name) {
+  if (name.starts_with('.')) name.remove_prefix(1);
+  for (size_t at = name.find('('); at != std::string_view::npos; at = name.find('(', at + 1)) {
+    // These parentheses belong to the name itself.
+    if (name.substr(at).starts_with("(anonymous namespace)")) continue;
+    if (name.substr(0, at).ends_with("operator") && name.substr(at).starts_with("()")) {
+      ++at;
+      continue;
+    }
+    return name.substr(0, at);
+  }
+  return name;
+}
+
+std::string FilterExpressions::spelt(std::string name, Spelling spelling) {
+  if (spelling == Spelling::kParameter) return name;
+  std::ranges::replace(name, '_', '-');
+  return "--" + name;
+}
+
 Result<FilterExpressions> FilterExpressions::compile(const FrameFilters& filters,
                                                      Spelling spelling) {
-  const auto spelt = [&](std::string name) {
-    if (spelling == Spelling::kParameter) return name;
-    std::ranges::replace(name, '_', '-');
-    return "--" + name;
-  };
+  const auto named = [&](std::string name) { return spelt(std::move(name), spelling); };
   FilterExpressions out;
-  VESTA_TRY(compile_each(filters.focus, spelt("focus"), kMaxSeparate, out.focus));
-  VESTA_TRY(compile_as_one(filters.ignore, spelt("ignore"), out.ignore));
-  VESTA_TRY(compile_as_one(filters.hide, spelt("hide"), out.hide));
-  VESTA_TRY(compile_each(filters.show, spelt("show"), kMaxSeparate, out.show));
-  VESTA_TRY(compile_each(filters.show_from, spelt("show_from"), kMaxSeparate, out.show_from));
-  VESTA_TRY(compile_as_one(filters.prune_from, spelt("prune_from"), out.prune_from));
+  VESTA_TRY(compile_each(filters.focus, named("focus"), kMaxSeparate, out.focus));
+  VESTA_TRY(compile_as_one(filters.ignore, named("ignore"), out.ignore));
+  VESTA_TRY(compile_as_one(filters.hide, named("hide"), out.hide));
+  VESTA_TRY(compile_each(filters.show, named("show"), kMaxSeparate, out.show));
+  VESTA_TRY(compile_each(filters.show_from, named("show_from"), kMaxSeparate, out.show_from));
+  VESTA_TRY(compile_as_one(filters.prune_from, named("prune_from"), out.prune_from));
   return out;
 }
 

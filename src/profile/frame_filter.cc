@@ -3,36 +3,11 @@
 #include <algorithm>
 
 namespace vesta {
-namespace {
-
-bool found(const RE2& regex, std::string_view text) {
-  return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), regex);
-}
-
-// The name without its parameter list and without a leading dot: what drop_frames expressions are
-// written for.
-std::string_view simplified(std::string_view name) {
-  if (name.starts_with('.')) name.remove_prefix(1);
-  for (size_t at = name.find('('); at != std::string_view::npos; at = name.find('(', at + 1)) {
-    // These parentheses belong to the name itself.
-    if (name.substr(at).starts_with("(anonymous namespace)")) continue;
-    if (name.substr(0, at).ends_with("operator") && name.substr(at).starts_with("()")) {
-      ++at;
-      continue;
-    }
-    return name.substr(0, at);
-  }
-  return name;
-}
-
-}  // namespace
-
-// Whether a regular expression is found in the names of a dictionary. Every string is looked at
-// once at most, however many functions and locations share it.
+// Whether a regular expression is found in the names of a dictionary.
 class FrameFilter::Matcher {
  public:
   Matcher(const Dictionary& dictionary, const RE2& regex)
-      : dictionary_(dictionary), regex_(regex), known_(dictionary.strings.size()) {}
+      : dictionary_(dictionary), matches_(regex, dictionary.strings.size()) {}
 
   bool function(FunctionId id) {
     if (!id) return false;
@@ -50,14 +25,11 @@ class FrameFilter::Matcher {
 
  private:
   bool text(StringId id) {
-    uint8_t& known = known_[id.index()];
-    if (known == 0) known = found(regex_, dictionary_.string(id)) ? 2 : 1;
-    return known == 2;
+    return matches_(id.index(), [&] { return dictionary_.string(id); });
   }
 
   const Dictionary& dictionary_;
-  const RE2& regex_;
-  std::vector<uint8_t> known_;  // by string: 0 not looked at, 1 no, 2 yes
+  KnownMatches matches_;
 };
 
 void FrameFilter::set_lines(LocationId location, std::span<const Line> lines) {
@@ -70,7 +42,7 @@ void FrameFilter::prune_uninteresting(const RE2& drop, const RE2* keep) {
   const auto is_dropped = [&](FunctionId id) {
     if (known[id.index()] == 0) {
       const std::string_view full = dictionary_->string(dictionary_->function(id).name);
-      const std::string_view name = simplified(full);
+      const std::string_view name = simplified_name(full);
       const re2::StringPiece piece(name.data(), name.size());
       const bool matches = !full.empty() && RE2::FullMatch(piece, drop) &&
                            (keep == nullptr || !RE2::FullMatch(piece, *keep));
@@ -163,13 +135,14 @@ void FrameFilter::filter_show_from(const RE2& show_from, uint8_t bit) {
 
 void FrameFilter::filter_prune_from(const RE2& prune_from) {
   prunes_from_ = true;
+  KnownMatches matches(prune_from, dictionary_->strings.size());
   for (size_t i = 1; i < dictionary_->locations.size(); ++i) {
     const LocationId location(i);
     const auto all = lines(location);
     for (size_t at = 0; at < all.size(); ++at) {
-      const std::string_view name =
-          simplified(dictionary_->string(dictionary_->function(all[at].function).name));
-      if (name.empty() || !found(prune_from, name)) continue;
+      const StringId name = dictionary_->function(all[at].function).name;
+      const auto text = [&] { return simplified_name(dictionary_->string(name)); };
+      if (text().empty() || !matches(name.index(), text)) continue;
       marks_[i].marks |= kPruneFrom;
       if (at > 0) set_lines(location, all.subspan(at));
       break;
@@ -177,7 +150,7 @@ void FrameFilter::filter_prune_from(const RE2& prune_from) {
   }
 }
 
-Status FrameFilter::filter_by_label(const FrameFilters& filters) {
+Status FrameFilter::filter_by_label(const FrameFilters& filters, Spelling spelling) {
   const auto compile = [&](const std::vector<std::string>& expressions, std::string_view option,
                            std::vector<LabelFilter>& out) -> Status {
     for (const std::string& expression : expressions) {
@@ -188,8 +161,10 @@ Status FrameFilter::filter_by_label(const FrameFilters& filters) {
     }
     return {};
   };
-  VESTA_TRY(compile(filters.tag_focus, "--tag-focus", tag_focus_));
-  VESTA_TRY(compile(filters.tag_ignore, "--tag-ignore", tag_ignore_));
+  VESTA_TRY(
+      compile(filters.tag_focus, FilterExpressions::spelt("tag_focus", spelling), tag_focus_));
+  VESTA_TRY(
+      compile(filters.tag_ignore, FilterExpressions::spelt("tag_ignore", spelling), tag_ignore_));
   return {};
 }
 
@@ -212,11 +187,10 @@ bool FrameFilter::passes(LabelSetId labels, LabelSetId resource) const {
 }
 
 Result<FrameFilter> FrameFilter::compile(const Dictionary& dictionary, const FrameFilters& filters,
-                                         std::string_view drop_frames,
-                                         std::string_view keep_frames) {
+                                         std::string_view drop_frames, std::string_view keep_frames,
+                                         Spelling spelling) {
   FrameFilter filter(dictionary);
-  VESTA_ASSIGN(const auto expressions,
-               FilterExpressions::compile(filters, FilterExpressions::Spelling::kFlag));
+  VESTA_ASSIGN(const auto expressions, FilterExpressions::compile(filters, spelling));
   filter.marks_.resize(dictionary.locations.size());
   filter.place_of_.resize(dictionary.locations.size());
   if (!drop_frames.empty()) {
@@ -231,7 +205,7 @@ Result<FrameFilter> FrameFilter::compile(const Dictionary& dictionary, const Fra
   filter.show_from_count_ = expressions.show_from.size();
   for (size_t at = 0; at < filter.show_from_count_; ++at)
     filter.filter_show_from(*expressions.show_from[at], expression_bit(at));
-  VESTA_TRY(filter.filter_by_label(filters));
+  VESTA_TRY(filter.filter_by_label(filters, spelling));
   if (expressions.prune_from) filter.filter_prune_from(*expressions.prune_from);
   return filter;
 }

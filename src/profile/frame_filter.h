@@ -15,8 +15,10 @@ namespace vesta {
 
 class FrameFilter {
  public:
+  using Spelling = FilterExpressions::Spelling;
   static Result<FrameFilter> compile(const Dictionary& dictionary, const FrameFilters& filters,
-                                     std::string_view drop_frames, std::string_view keep_frames);
+                                     std::string_view drop_frames, std::string_view keep_frames,
+                                     Spelling spelling = Spelling::kFlag);
 
   // False when apply() would leave every stack as it is.
   bool changes_stacks() const {
@@ -44,7 +46,7 @@ class FrameFilter {
   void filter_show_from(const RE2& show_from, uint8_t bit);
   void filter_prune_from(const RE2& prune_from);
   void set_lines(LocationId location, std::span<const Line> lines);
-  Status filter_by_label(const FrameFilters& filters);
+  Status filter_by_label(const FrameFilters& filters, Spelling spelling);
 
   // Changed lines live in a table of their own; place_of_ says where, 0 = unchanged.
   struct ChangedLines {

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+#include "profile/source_path.h"
+
 namespace vesta {
 
 size_t frame_count(const Dictionary& dictionary, LocationId location) {
@@ -41,8 +44,31 @@ bool is_place_name(std::string_view name, std::string_view binary) {
   return !name.empty() && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-std::string_view base_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
+std::string display_text(const FrameName& name, Granularity granularity) {
+  if (granularity == Granularity::kFunction && !name.name.empty()) return std::string(name.name);
+  const std::string_view binary =
+      name.name == name.binary ? name.binary : base_name(name.binary);  // labels are their own
+  if (granularity == Granularity::kBinary)
+    return std::string(binary.empty() ? "<unknown>" : binary);
+  std::string text;
+  const auto add = [&](std::string_view part) {
+    if (!text.empty()) text += ' ';
+    text += part;
+  };
+  std::string scratch;
+  const std::string_view file = clean_source_path(name.file, scratch);
+  if (name.address != 0) text = fmt::format("{:016x}", name.address);
+  if (!name.name.empty()) add(name.name);
+  if (name.line != 0 && name.column != 0) {
+    add(fmt::format("{}:{}:{}", file, name.line, name.column));
+  } else if (name.line != 0) {
+    add(fmt::format("{}:{}", file, name.line));
+  } else if (!file.empty()) {
+    add(file);
+  } else if (name.name.empty()) {
+    add(binary.empty() ? std::string("<unknown>") : fmt::format("[{}]", binary));
+  }
+  return text;
 }
 
 }  // namespace vesta

@@ -9,6 +9,7 @@
 
 #include "base/id_index.h"
 #include "base/table_hash.h"
+#include "base/text.h"
 #include "profile/effective_samples.h"
 #include "profile/frame_filter.h"
 #include "profile/frame_name.h"
@@ -62,6 +63,7 @@ class FrameTable {
     const Function& function = dictionary_.function(line.function);
     Frame frame;
     frame.kind = location.kind;
+    if (granularity_ == Granularity::kBinary) return of_address(location);
     if (granularity_ != Granularity::kFile)
       frame.name = same_name(function.name ? function.name : function.system_name);
     if (granularity_ != Granularity::kFunction)
@@ -73,6 +75,7 @@ class FrameTable {
       frame.column = line.column;
     }
     if (!frame.name) frame.binary = binary_of(location);
+    frame.start_line = function.start_line;
     return intern(frame);
   }
 
@@ -102,7 +105,7 @@ class FrameTable {
                           .value();
     // NOLINTEND(clang-analyzer-core.UndefinedBinaryOperatorResult)
     // The kind does not tell frames apart: the same function may be seen with and without it.
-    return FrameId(index_.find_or_insert(
+    const uint32_t found = index_.find_or_insert(
         hash,
         [&](uint32_t at) {
           const Frame& other = frames_[at];
@@ -113,7 +116,9 @@ class FrameTable {
         [&] {
           frames_.push_back(frame);
           return static_cast<uint32_t>(frames_.size() - 1);
-        }));
+        });
+    frames_[found].start_line = first_line(frames_[found].start_line, frame.start_line);
+    return FrameId(found);
   }
 
   const Dictionary& dictionary_;
@@ -255,6 +260,7 @@ void FrameProfile::warn_of_few_samples(uint64_t count, std::string_view whose) {
 
 Result<FrameProfile> resolve_frames(const MergedProfile& profile, const FrameOptions& options) {
   FrameProfile out = header_of(profile);
+  out.granularity = options.granularity;
   out.warn_of_few_samples(out.samples, "");
   VESTA_ASSIGN(FrameFilter filter, FrameFilter::compile(*profile.dictionary, options.filters,
                                                         profile.drop_frames, profile.keep_frames));
@@ -267,6 +273,7 @@ Result<FrameProfile> resolve_frames(const MergedProfile& before, const MergedPro
                                     const FrameOptions& options) {
   assert(before.dictionary == after.dictionary);
   FrameProfile out = header_of(after);
+  out.granularity = options.granularity;
   out.has_baseline = true;
   out.baseline_total = total_of(before);
   out.baseline_samples = samples_behind(before);
@@ -280,28 +287,20 @@ Result<FrameProfile> resolve_frames(const MergedProfile& before, const MergedPro
   return out;
 }
 
-std::string display_name(const FrameProfile& profile, FrameId id) {
+FrameName name_of(const FrameProfile& profile, FrameId id) {
   const Frame& frame = profile.frame(id);
-  std::string name;
-  const auto add = [&](std::string_view part) {
-    if (!name.empty()) name += ' ';
-    name += part;
-  };
-  std::string scratch;
-  const std::string_view file = clean_source_path(profile.string(frame.file), scratch);
-  if (frame.address != 0) name = fmt::format("{:016x}", frame.address);
-  if (frame.name) add(profile.string(frame.name));
-  if (frame.line != 0 && frame.column != 0) {
-    add(fmt::format("{}:{}:{}", file, frame.line, frame.column));
-  } else if (frame.line != 0) {
-    add(fmt::format("{}:{}", file, frame.line));
-  } else if (!file.empty()) {
-    add(file);
-  } else if (!frame.name) {
-    const std::string_view binary = base_name(profile.string(frame.binary));
-    add(binary.empty() ? std::string("<unknown>") : fmt::format("[{}]", binary));
-  }
-  return name;
+  return {profile.string(frame.name),
+          profile.string(frame.file),
+          profile.string(frame.binary),
+          frame.line,
+          frame.column,
+          frame.address,
+          frame.kind,
+          frame.start_line};
+}
+
+std::string display_name(const FrameProfile& profile, FrameId id) {
+  return display_text(name_of(profile, id), profile.granularity);
 }
 
 }  // namespace vesta

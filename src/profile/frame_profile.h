@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "profile/frame_name.h"
 #include "profile/list_table.h"
 #include "profile/merged_profile.h"
 
@@ -19,9 +20,8 @@ namespace vesta {
 using FrameId = StrongId<struct FrameTag>;
 using FrameStackId = StrongId<struct FrameStackTag>;
 
-enum class Granularity { kFunction, kFileFunction, kFile, kLine, kAddress };
-
-// What tells two frames apart at the chosen granularity; the other members are empty.
+// What tells two frames apart at the chosen granularity; the other members are empty, but for the
+// kind and the line that the function starts at.
 struct Frame {
   StringId name;
   StringId file;
@@ -30,6 +30,7 @@ struct Frame {
   uint32_t column = 0;
   int64_t line = 0;
   uint64_t address = 0;
+  int64_t start_line = 0;
 };
 
 // A frame in a stack, with whether the compiler had inlined it there.
@@ -91,6 +92,7 @@ struct FrameProfile {
   std::string main_binary;
   std::vector<LossCount> losses;
 
+  Granularity granularity = Granularity::kFunction;
   std::vector<Frame> frames{1};
   ListTable<FrameStackId, FrameRef> stacks;  // leaf first
   // Caller and callee of every call that was inlined in some location; may hold a pair twice.
@@ -105,6 +107,7 @@ struct FrameProfile {
   uint64_t samples = 0;
   uint64_t baseline_samples = 0;
   int64_t baseline_duration_ns = 0;
+  bool compares_rates = false;  // the baseline is scaled to the duration
   std::vector<ReportWarning> warnings;
   // Nothing unless the count is known and small.
   void warn_of_few_samples(uint64_t count, std::string_view whose);
@@ -124,8 +127,7 @@ Result<FrameProfile> resolve_frames(const MergedProfile& profile, const FrameOpt
 Result<FrameProfile> resolve_frames(const MergedProfile& before, const MergedProfile& after,
                                     const FrameOptions& options);
 
-// As a person should read it: "main.work", "main.work /src/main.go:42" at line granularity,
-// "[libc.so.6]" where only the binary is known, "<unknown>" where not even that is.
+FrameName name_of(const FrameProfile& profile, FrameId id);
 std::string display_name(const FrameProfile& profile, FrameId id);
 
 }  // namespace vesta

@@ -16,7 +16,7 @@ Result<std::shared_ptr<RE2>> compile_regex(std::string_view expression, std::str
     return Error{ErrorCode::kUsage,
                  fmt::format("{}: '{}' is not a valid regular expression: {}", option, expression,
                              regex->error()),
-                 "the syntax is RE2's; escape special characters with a backslash"};
+                 "use RE2 syntax; escape special characters with a backslash"};
   }
   return regex;
 }

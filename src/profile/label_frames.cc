@@ -39,6 +39,7 @@ class LabelFrameMaker {
     for (size_t i = names.size(); i-- > 0;) {
       std::string text = values(dictionary_.label_sets[sample.labels], names[i]);
       if (text.empty()) text = values(dictionary_.label_sets[sample.resource], names[i]);
+      if (text.empty()) text = wanted_.none;
       frames.push_back(location(std::move(text), names[i]));
     }
   }
@@ -90,6 +91,20 @@ MergedProfile with_label_frames(const MergedProfile& profile, const LabelFrames&
   for (WeightedStack& sample : out.samples) sample.stack = frames.stack_of(sample);
   out.dictionary = std::move(dictionary);
   return out;
+}
+
+void add_label_frames(ProfileBatch& batch, const LabelFrames& wanted) {
+  LabelFrameMaker frames(batch.dictionary, wanted);
+  for (Profile& profile : batch.profiles) {
+    for (size_t row = 0; row < profile.samples.size(); ++row) {
+      StackId& stack = profile.samples.stacks[row];
+      WeightedStack sample;
+      sample.stack = stack;
+      sample.labels = profile.samples.label_set(row);
+      sample.resource = profile.resource;
+      stack = frames.stack_of(sample);
+    }
+  }
 }
 
 Result<LabelNames> LabelNames::compile(std::string_view show, std::string_view hide) {

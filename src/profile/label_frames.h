@@ -1,5 +1,5 @@
 // Labels as frames, and labels left out: how pprof's tagroot, tagleaf, tagshow and taghide look at
-// a profile. Pure functions; the profile that comes in is not changed.
+// a profile. Plain functions.
 #pragma once
 
 #include <re2/re2.h>
@@ -19,13 +19,14 @@ struct LabelFrames {
   std::vector<std::string> root;  // label names; the first becomes the new root
   std::vector<std::string> leaf;  // the last becomes the new leaf
   std::string unit;               // to print numbers in; empty = fitting
+  std::string none;               // the value where a sample has no such label
   bool empty() const { return root.empty() && leaf.empty(); }
 };
 
-// Each stack with a frame for each of the labels: its value, or no name where the sample has no
-// such label. Several values are joined with commas. Labels of the resource count where the sample
+// Each stack with a frame for each of the labels: its value, or what stands for none. Several values are joined with commas. Labels of the resource count where the sample
 // has none of that name itself.
 MergedProfile with_label_frames(const MergedProfile& profile, const LabelFrames& wanted);
+void add_label_frames(ProfileBatch& batch, const LabelFrames& wanted);
 
 // Which labels a report shows: those whose names match `show` and do not match `hide`.
 class LabelNames {

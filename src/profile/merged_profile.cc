@@ -3,35 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "base/suggest.h"
-#include "profile/short_type_names.h"
+#include "profile/profile_types.h"
 
 namespace vesta {
 namespace {
-
-// What people type, and the types they may mean by it, best first.
-struct ShortName {
-  std::string_view word;
-  std::array<std::string_view, 6> types;
-};
-constexpr std::array kShortNames = {
-    ShortName{"cpu", {"cpu", "samples", "", "", "", ""}},
-    ShortName{"off-cpu", {"off_cpu", "offcpu", "off-cpu", "", "", ""}},
-    ShortName{"wall", {"wall", "", "", "", "", ""}},
-    ShortName{"alloc",
-              {"alloc_space", "alloc_sample_bytes", "alloc_in_new_tlab_bytes", "alloc_bytes",
-               "malloc_bytes", "space"}},
-    ShortName{"inuse", {"inuse_space", "inuse_bytes", "live_bytes", "live", "", ""}},
-    ShortName{"mutex", {"delay", "mutex_duration", "lock_time", "contentions", "", ""}},
-    ShortName{"block", {"delay", "block_duration", "contentions", "", "", ""}},
-    ShortName{"goroutine", {"goroutine", "goroutines", "", "", "", ""}},
-};
 
 bool is_type(const Dictionary& d, const Profile& p, size_t type, const TypeInfo& wanted) {
   return d.string(p.sample_types[type].type) == wanted.type &&
@@ -61,8 +42,8 @@ Error no_such_type(const std::vector<TypeInfo>& types, std::string_view word) {
   }
   if (names.size() > kMostNames) list += fmt::format(" and {} more", names.size() - kMostNames);
   const std::string near = nearest(word, names);
-  return {ErrorCode::kUsage, fmt::format("no profile type '{}' here", word),
-          (near.empty() ? "" : fmt::format("did you mean '{}'? ", near)) + "there is: " + list};
+  return {ErrorCode::kUsage, fmt::format("no profile type '{}'", word),
+          (near.empty() ? "" : fmt::format("did you mean '{}'? ", near)) + "available: " + list};
 }
 
 }  // namespace
@@ -122,7 +103,7 @@ std::vector<TypeInfo> list_types(const ProfileBatch& batch) {
 Result<TypeInfo> find_type(const std::vector<TypeInfo>& types, std::string_view word) {
   if (types.empty()) {
     return Error{ErrorCode::kNoData, "the profile has no sample types",
-                 "it was written by a broken tool, or is empty"};
+                 "the file is empty or was written by a broken tool"};
   }
   if (word.empty()) {
     const auto it = std::ranges::find_if(types, &TypeInfo::is_default);
@@ -138,17 +119,13 @@ Result<TypeInfo> find_type(const std::vector<TypeInfo>& types, std::string_view 
     return *t;
   if (const auto* t = first([&](const TypeInfo& i) { return i.name + ":" + i.type == word; }))
     return *t;
-  for (const ShortName& name : kShortNames) {
-    if (name.word != word) continue;
-    // A family of that very name first: "mutex" in a recording that has both locks and waits.
-    for (const bool in_family : {true, false}) {
-      for (const std::string_view type : name.types) {
-        if (type.empty()) continue;
-        const auto matches = [&](const TypeInfo& i) {
-          return i.type == type && (!in_family || i.name == word);
-        };
-        if (const auto* t = first(matches)) return *t;
-      }
+  // A family of that very name first: "mutex" in a recording that has both locks and waits.
+  for (const bool in_family : {true, false}) {
+    for (const std::string_view type : types_of_word(word)) {
+      const auto matches = [&](const TypeInfo& i) {
+        return i.type == type && (!in_family || i.name == word);
+      };
+      if (const auto* t = first(matches)) return *t;
     }
   }
   if (const auto* t = first([&](const TypeInfo& i) { return i.name == word; })) return *t;
@@ -157,13 +134,6 @@ Result<TypeInfo> find_type(const std::vector<TypeInfo>& types, std::string_view 
   if (error == std::errc() && end == word.data() + word.size() && index < types.size())
     return types[index];
   return no_such_type(types, word);
-}
-
-std::vector<std::string_view> short_type_names() {
-  std::vector<std::string_view> words;
-  words.reserve(kShortNames.size());
-  for (const ShortName& name : kShortNames) words.push_back(name.word);
-  return words;
 }
 
 MergedProfile select_type(const std::shared_ptr<const ProfileBatch>& batch,

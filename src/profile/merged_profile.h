@@ -1,5 +1,5 @@
-// One type of a batch, as weights of stacks: what every report is computed from. Whoever answers a
-// question (a file, a store) makes one of these; everything after it is a pure function. Shares the
+// One type of a batch, as weights of stacks: what reports of files start from (profiles in a store
+// are a Selection instead, store/selection.h). Everything after it is a pure function. Shares the
 // dictionary, which is never changed afterwards.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Choosing a type, comparing two profiles, and what labels there are.
+// Choosing a type, and its samples.
 #include "profile/merged_profile.h"
 
 #include <gtest/gtest.h>
@@ -6,8 +6,6 @@
 #include <limits>
 
 #include "profile/dictionary_builder.h"
-#include "profile/diff.h"
-#include "profile/label_summary.h"
 #include "profile/test_profiles.h"
 
 namespace vesta {
@@ -83,7 +81,7 @@ TEST(TypesTest, ADefaultWithoutValuesGivesWayToATypeThatHasSome) {
 
 TEST(TypesTest, TheErrorSaysWhatThereIs) {
   const ProfileBatch batch = with_types({{"", "off_cpu", "nanoseconds"}, {"", "cpu", "count"}});
-  EXPECT_EQ(found(batch, "cpuu"), "error: did you mean 'cpu'? there is: off_cpu, cpu");
+  EXPECT_EQ(found(batch, "cpuu"), "error: did you mean 'cpu'? available: off_cpu, cpu");
   EXPECT_EQ(find_type({}, "cpu").error().code, ErrorCode::kNoData);
 }
 
@@ -116,123 +114,6 @@ TEST(SelectTest, TotalsOfExtremesSaturate) {
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
   EXPECT_EQ(total_of(test::merged(batch_from({{"a", kMin}, {"b", kMin}}))),
             std::numeric_limits<int64_t>::max());
-}
-
-std::vector<std::string> diff_rows(const FrameProfile& profile, TopOrder order) {
-  std::vector<std::string> out;
-  for (const DiffRow& row : diff_table(profile, order)) {
-    out.push_back(display_name(profile, row.top.frame) + " " + std::to_string(row.flat_delta) +
-                  " " + std::to_string(row.cum_delta));
-  }
-  return out;
-}
-
-TEST(DiffTest, WhatGrewComesFirstAndWhatShrankLast) {
-  const ProfileBatch before = batch_from({{"main;a", 10}, {"main;b", 10}, {"main;gone", 4}});
-  const ProfileBatch after = batch_from({{"main;a", 11}, {"main;b", 3}, {"main;fresh", 2}});
-  const auto both = compare_profiles(before, after, "", DiffScale::kAbsolute, {});
-  ASSERT_TRUE(both.ok());
-  EXPECT_EQ(both->total, 16);
-  EXPECT_EQ(both->baseline_total, 24);
-  EXPECT_EQ(diff_rows(*both, TopOrder::kByFlat),
-            (std::vector<std::string>{"fresh 2 2", "a 1 1", "main 0 -8", "gone -4 -4", "b -7 -7"}));
-  EXPECT_EQ(diff_rows(*both, TopOrder::kByCum).back(), "main 0 -8");
-}
-
-TEST(DiffTest, AProfileDoesNotDifferFromItself) {
-  for (uint64_t seed = 0; seed < 5; ++seed) {
-    const ProfileBatch batch = test::random_batch(seed);
-    const auto both = compare_profiles(batch, batch, "cpu", DiffScale::kNormalized, {});
-    ASSERT_TRUE(both.ok());
-    EXPECT_EQ(both->total, both->baseline_total);
-    for (const DiffRow& row : diff_table(*both, TopOrder::kByFlat)) {
-      EXPECT_EQ(row.flat_delta, 0);
-      EXPECT_EQ(row.cum_delta, 0);
-    }
-  }
-}
-
-TEST(DiffTest, NormalizingMakesTotalsEqual) {
-  const ProfileBatch before = batch_from({{"main;a", 10}, {"main;b", 90}});
-  const ProfileBatch after = batch_from({{"main;a", 400}, {"main;b", 600}});
-  const auto both = compare_profiles(before, after, "cpu", DiffScale::kNormalized, {});
-  ASSERT_TRUE(both.ok());
-  EXPECT_EQ(diff_rows(*both, TopOrder::kByFlat),
-            (std::vector<std::string>{"a 30 30", "main 0 0", "b -30 -30"}));
-}
-
-TEST(DiffTest, ProfilesAtDifferentAddressesCompare) {
-  const ProfileBatch a = test::random_batch(1);
-  ProfileBatch b = a;
-  for (size_t i = 1; i < b.dictionary.mappings.size(); ++i) {
-    b.dictionary.mappings[i].start += 0x1000000;
-    b.dictionary.mappings[i].limit += 0x1000000;
-  }
-  for (Location& l : b.dictionary.locations) {
-    if (l.mapping) l.address += 0x1000000;
-  }
-  const auto both =
-      compare_profiles(a, b, "cpu", DiffScale::kAbsolute, {Granularity::kAddress, {}});
-  ASSERT_TRUE(both.ok());
-  for (const DiffRow& row : diff_table(*both, TopOrder::kByFlat)) EXPECT_EQ(row.cum_delta, 0);
-}
-
-TEST(DiffTest, DifferentUnitsDoNotCompare) {
-  const auto result =
-      compare_profiles(batch_from({{"a", 1}}, "cpu", "nanoseconds"),
-                       batch_from({{"a", 1}}, "cpu", "count"), "", DiffScale::kAbsolute, {});
-  ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.error().code, ErrorCode::kUsage);
-}
-
-TEST(DiffTest, ExtremesSaturate) {
-  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-  constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
-  const auto both = compare_profiles(batch_from({{"a", kMin}}), batch_from({{"a", kMax}}), "",
-                                     DiffScale::kAbsolute, {});
-  EXPECT_EQ(diff_table(*both, TopOrder::kByFlat)[0].flat_delta, kMax);
-}
-
-TEST(LabelSummaryTest, WeightsAddUpPerValue) {
-  const auto keys = summarize_labels(test::merged(batch_from({{"a", 5, {{"thread", "x"}}},
-                                                              {"b", 7, {{"thread", "y"}}},
-                                                              {"c", 1, {{"thread", "x"}}},
-                                                              {"d", 9}})));
-  ASSERT_EQ(keys.size(), 1u);
-  EXPECT_EQ(keys[0].key, "thread");
-  EXPECT_EQ(keys[0].weight, 13);
-  ASSERT_EQ(keys[0].values.size(), 2u);
-  EXPECT_EQ(keys[0].values[0].value, "y");
-  EXPECT_EQ(keys[0].values[0].weight, 7);
-  EXPECT_EQ(keys[0].values[1].weight, 6);
-}
-
-TEST(LabelSummaryTest, ASampleWithTwoValuesCountsOnceUnderTheKey) {
-  const auto keys =
-      summarize_labels(test::merged(batch_from({{"a", 5, {{"tag", "x"}, {"tag", "y"}}}})));
-  ASSERT_EQ(keys.size(), 1u);
-  EXPECT_EQ(keys[0].weight, 5);
-  EXPECT_EQ(keys[0].values.size(), 2u);
-}
-
-TEST(LabelSummaryTest, ResourcesCountUnlessTheSampleSaysOtherwise) {
-  ProfileBatch batch = batch_from({{"a", 5, {{"service_name", "own"}}}, {"b", 7}});
-  DictionaryBuilder b(batch.dictionary);
-  const Label resource = b.text_label("service_name", "web");
-  batch.profiles[0].resource = b.label_set(std::span<const Label>(&resource, 1));
-  const auto keys = summarize_labels(test::merged(batch));
-  ASSERT_EQ(keys.size(), 1u);
-  EXPECT_EQ(keys[0].weight, 12);
-  ASSERT_EQ(keys[0].values.size(), 2u);
-  EXPECT_EQ(keys[0].values[0].value, "web");
-  EXPECT_EQ(keys[0].values[0].weight, 7);
-}
-
-TEST(LabelSummaryTest, NumbersAreShownWithTheirUnit) {
-  Dictionary d;
-  DictionaryBuilder b(d);
-  EXPECT_EQ(label_text(d, b.number_label("id", 2048)), "2048");
-  EXPECT_EQ(label_text(d, b.number_label("size", 2048, "bytes")), "2kB");
 }
 
 }  // namespace

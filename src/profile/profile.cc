@@ -6,15 +6,6 @@
 
 namespace vesta {
 
-Temporality temporality_of(std::string_view type) {
-  for (const std::string_view gauge :
-       {"inuse_space", "inuse_objects", "goroutine", "goroutines", "live", "live_objects",
-        "live_bytes", "threadcreate", "inuse", "heap_size"}) {
-    if (type == gauge) return Temporality::kInstant;
-  }
-  return Temporality::kCumulative;
-}
-
 void Profile::add_sample(StackId stack, std::span<const int64_t> row_values, LabelSetId labels,
                          LinkId link, int64_t event_time_ns) {
   const size_t rows = samples.size();

@@ -9,9 +9,9 @@
 #include <set>
 #include <span>
 
-#include "query/coverage.h"
 #include "query/host_label.h"
 #include "query/type_words.h"
+#include "reports/coverage.h"
 
 namespace vesta {
 namespace {

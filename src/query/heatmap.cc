@@ -75,9 +75,9 @@ Status check_shape(const HeatmapShape& shape) {
   const uint64_t columns = column_count(shape);
   if (shape.rows > kMaxCells || columns > kMaxCells || columns * shape.rows > kMaxCells) {
     return Error{ErrorCode::kUsage,
-                 fmt::format("a heat map of {} columns and {} rows is more than {} cells", columns,
-                             shape.rows, kMaxCells),
-                 "ask for a shorter range, a larger step or fewer rows"};
+                 fmt::format("a heat map of {} columns and {} rows exceeds the limit of {} cells",
+                             columns, shape.rows, kMaxCells),
+                 "use a shorter range, a larger step or fewer rows"};
   }
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "base/time.h"
 #include "profile/dictionary_builder.h"
 #include "profile/test_profiles.h"
 #include "query/type_words.h"
@@ -12,7 +13,6 @@
 namespace vesta {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kStart = 1'763'208'000 * kSecond;
 
 class ServiceOverviewTest : public ::testing::Test {

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "profile/short_type_names.h"
+#include "profile/merged_profile.h"
+#include "profile/profile_types.h"
 
 namespace vesta {
 namespace {
@@ -30,8 +31,8 @@ Result<ProfileType> only_type_of(const std::vector<ProfileType>& types) {
     return find_stored_type(types, "cpu");
   std::string list;
   for (const ProfileType& type : types) list += (list.empty() ? "" : ", ") + type.id();
-  return Error{ErrorCode::kUsage, "the query does not say which profile type",
-               "put it before the brace, as in cpu{}; there is: " + list};
+  return Error{ErrorCode::kUsage, "the query has no profile type",
+               "put it before the brace, as in cpu{}; available: " + list};
 }
 
 }  // namespace
@@ -48,8 +49,8 @@ Result<std::vector<ProfileType>> stored_types(Engine& engine, std::string_view t
 
 Result<ProfileType> find_stored_type(const std::vector<ProfileType>& types, std::string_view word) {
   if (types.empty()) {
-    return Error{ErrorCode::kNoData, "no series match in this range of time",
-                 "ask for a longer range, or look at what there is under /api/v1/series"};
+    return Error{ErrorCode::kNoData, "no series match in this time range",
+                 "try a longer range; /api/v1/series lists all series"};
   }
   if (word.empty()) return only_type_of(types);
   VESTA_ASSIGN(const TypeInfo found, find_type(infos_of(types), word));

@@ -278,6 +278,9 @@ class Engine {
   // A consistent copy in a new or earlier backup directory, while writes go on.
   virtual Status backup(const std::string& directory) = 0;
   virtual EngineStats stats() = 0;
+  // Why the engine cannot accept writes before the process is started again; empty when it can.
+  // Cheap: health checks ask.
+  virtual std::string needs_restart() const { return {}; }
   virtual EngineStats tenant_stats(std::string_view tenant) = 0;
 };
 

@@ -18,7 +18,7 @@ class QueryCost {
   // kLimit when that is too much, or when the time is over; kTooMany when others hold the memory.
   Status add(uint64_t bytes) {
     if (used_.fetch_add(bytes) + bytes > budget_.bytes) {
-      return Error{ErrorCode::kLimit, "the answer takes more memory than a query may",
+      return Error{ErrorCode::kLimit, "the query exceeds its memory limit",
                    "narrow the selector or the time range, or group by fewer labels"};
     }
     if (account_ != nullptr && bytes != 0) VESTA_TRY(account_->take_or_alone(bytes));
@@ -32,7 +32,7 @@ class QueryCost {
  private:
   Status check_time() const {
     if (std::chrono::steady_clock::now() < budget_.deadline) return {};
-    return Error{ErrorCode::kLimit, "the query takes longer than it may",
+    return Error{ErrorCode::kLimit, "the query exceeds its time limit",
                  "narrow the selector or the time range"};
   }
 

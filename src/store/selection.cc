@@ -15,8 +15,8 @@ Result<ProfileType> ProfileType::parse(std::string_view id) {
   }
   if (parts.size() == 6 && parts[5] == "delta") parts.pop_back();
   if (parts.size() != 5) {
-    return Error{ErrorCode::kUsage, fmt::format("'{}' is not the id of a profile type", id),
-                 "it has five parts: name:sample_type:sample_unit:period_type:period_unit, as in "
+    return Error{ErrorCode::kUsage, fmt::format("'{}' is not a valid profile type id", id),
+                 "use five parts, name:sample_type:sample_unit:period_type:period_unit, as in "
                  "process_cpu:cpu:nanoseconds:cpu:nanoseconds"};
   }
   return ProfileType{parts[0], parts[1], parts[2], parts[3], parts[4]};

@@ -1,5 +1,5 @@
-// The answer of an engine: weights of stacks, service by service, over the trees that the engine
-// has in memory anyway. Every report is a pure function of it. Owns its weights, shares the trees.
+// The answer of an engine: weights of stacks by service, over trees that the engine has in memory.
+// Reports of stored profiles are pure functions of it. Owns its weights, shares the trees.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ re2::StringPiece piece(std::string_view text) {
 }  // namespace
 
 Result<LabelMatcher> LabelMatcher::make(std::string name, MatchOperator op, std::string value) {
-  if (name.empty()) return Error{ErrorCode::kUsage, "a label has no name", ""};
+  if (name.empty()) return Error{ErrorCode::kUsage, "a label name is missing", ""};
   LabelMatcher matcher;
   matcher.name_ = std::move(name);
   matcher.value_ = std::move(value);
@@ -28,10 +28,10 @@ Result<LabelMatcher> LabelMatcher::make(std::string name, MatchOperator op, std:
     options.set_dot_nl(true);
     auto expression = std::make_shared<const RE2>(piece(matcher.value_), options);
     if (!expression->ok()) {
-      return Error{
-          ErrorCode::kUsage,
-          fmt::format("'{}' is not a valid expression: {}", matcher.value_, expression->error()),
-          "expressions are in the syntax of RE2 and match the whole value"};
+      return Error{ErrorCode::kUsage,
+                   fmt::format("'{}' is not a valid regular expression: {}", matcher.value_,
+                               expression->error()),
+                   "use RE2 syntax; expressions match the whole value"};
     }
     matcher.expression_ = std::move(expression);
   }

@@ -65,9 +65,9 @@ TEST(Selector, SaysInWhichColumnItIsWrong) {
   EXPECT_EQ(error_of(R"({a!"b"})"), "selector, column 3: expected one of = != =~ !~, found '!'");
   EXPECT_EQ(error_of(R"({,})"), "selector, column 2: expected the name of a label, found ','");
   EXPECT_EQ(error_of(R"({1a="b"})"), "selector, column 2: expected the name of a label, found '1'");
-  EXPECT_EQ(error_of(R"({a="b)"), "selector, column 4: the string that starts here has no end");
-  EXPECT_EQ(error_of("{a=\"b\n\"}"), "selector, column 4: the string that starts here has no end");
-  EXPECT_EQ(error_of(R"({a="\d"})"), "selector, column 5: not an escape that strings have");
+  EXPECT_EQ(error_of(R"({a="b)"), "selector, column 4: unterminated string");
+  EXPECT_EQ(error_of("{a=\"b\n\"}"), "selector, column 4: unterminated string");
+  EXPECT_EQ(error_of(R"({a="\d"})"), "selector, column 5: unknown escape sequence");
   EXPECT_EQ(error_of(R"({a="b"} x)"), "selector, column 9: 'x' after the end of the selector");
   EXPECT_EQ(error_of(R"({a="b"}[5m])"), "selector, column 8: '[' after the end of the selector");
   EXPECT_EQ(error_of(R"(cpu mem{})"), "selector, column 5: expected '{', found 'm'");
@@ -76,7 +76,7 @@ TEST(Selector, SaysInWhichColumnItIsWrong) {
   EXPECT_EQ(error_of(R"(cpu{"mem"})"), "selector, column 5: the type is given twice");
   EXPECT_EQ(error_of(R"({""="x"})"), "selector, column 2: the name of a label is empty");
   EXPECT_EQ(error_of(R"({"größe"="x", a=~"("})"),
-            "selector, column 18: '(' is not a valid expression: missing ): (");
+            "selector, column 18: '(' is not a valid regular expression: missing ): (");
 }
 
 TEST(Selector, RefusesAnEmptyTextAndHugeOnes) {
@@ -85,7 +85,7 @@ TEST(Selector, RefusesAnEmptyTextAndHugeOnes) {
   EXPECT_NE(error_of("{a=\"" + std::string(100'000, 'x') + "\"}"), "");
   std::string many = "{";
   for (int i = 0; i < 129; ++i) many += "a=\"b\",";
-  EXPECT_EQ(error_of(many + "}"), "selector, column 770: there are more than 128 matchers");
+  EXPECT_EQ(error_of(many + "}"), "selector, column 770: more than 128 matchers");
 }
 
 TEST(Selector, RefusesEscapesThatAreNoCharacter) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "store/selector.h"
 
@@ -16,9 +17,6 @@ constexpr size_t kMaxMatchers = 128;
 
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -77,7 +75,7 @@ class SelectorParser {
     if (text_.size() > kMaxTextBytes) {
       return Error{
           ErrorCode::kUsage,
-          fmt::format("the selector is {} bytes long, more than {}", text_.size(), kMaxTextBytes),
+          fmt::format("the selector has {} bytes; the limit is {}", text_.size(), kMaxTextBytes),
           ""};
     }
     TypedSelector result;
@@ -90,7 +88,7 @@ class SelectorParser {
       skip_spaces();
       if (!at_end()) {
         return fault(at_, fmt::format("{} after the end of the selector", here()),
-                     peek() == '[' ? "the time range is given beside the selector" : "");
+                     peek() == '[' ? "give the time range separately" : "");
       }
     } else if (result.type.empty()) {
       return Error{ErrorCode::kUsage, "the selector is empty", "{} selects everything"};
@@ -134,7 +132,7 @@ class SelectorParser {
   }
   Error unexpected(std::string_view wanted) const {
     return fault(at_, fmt::format("expected {}, found {}", wanted, here()),
-                 "a selector looks like cpu{service_name=\"checkout\", pod=~\"a.*\"}");
+                 "use a selector such as cpu{service_name=\"checkout\", pod=~\"a.*\"}");
   }
 
   Status parse_matchers(TypedSelector& result) {
@@ -175,7 +173,7 @@ class SelectorParser {
     if (!is_quote(peek())) return unexpected("a value in quotes");
     VESTA_ASSIGN(std::string value, parse_string());
     if (result.selector.size() == kMaxMatchers) {
-      return fault(start, fmt::format("there are more than {} matchers", kMaxMatchers));
+      return fault(start, fmt::format("more than {} matchers", kMaxMatchers));
     }
     auto matcher = LabelMatcher::make(std::move(name), *op, std::move(value));
     if (!matcher) return fault(value_at, matcher.error().message, matcher.error().hint);
@@ -203,7 +201,7 @@ class SelectorParser {
     std::string out;
     while (true) {
       if (at_end() || (quote != '`' && peek() == '\n')) {
-        return fault(start, "the string that starts here has no end");
+        return fault(start, "unterminated string");
       }
       const char c = text_[at_++];
       if (c == quote) return out;
@@ -229,8 +227,8 @@ class SelectorParser {
       out.push_back(c);
       return {};
     }
-    const Error bad = fault(start, "not an escape that strings have",
-                            "write \\\\ for a backslash, or put the string in `backticks`");
+    const Error bad = fault(start, "unknown escape sequence",
+                            "use \\\\ for a backslash, or put the string in `backticks`");
     std::optional<uint32_t> number;
     if (c >= '0' && c <= '7') {
       --at_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include "store/engine.h"
 
@@ -47,6 +48,15 @@ Labels series_labels(const Dictionary& dictionary, const Profile& profile,
 
 bool is_system_label(std::string_view name) {
   return std::ranges::find(kSystemLabels, name) != kSystemLabels.end();
+}
+
+Labels group_labels(const Labels& labels, const std::vector<std::string>& names) {
+  Labels group;
+  for (const std::string& name : std::set(names.begin(), names.end())) {
+    if (const std::string_view value = label_value(labels, name); !value.empty())
+      group.emplace_back(name, value);
+  }
+  return group;
 }
 
 }  // namespace vesta

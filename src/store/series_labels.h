@@ -2,7 +2,9 @@
 // name the same series alike. Pure functions.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "profile/profile.h"
 #include "store/selection.h"
@@ -22,5 +24,8 @@ Labels series_labels(const Dictionary& dictionary, const Profile& profile, const
 
 // Whether a label is made by the store: __name__, __profile_type__ and so on.
 bool is_system_label(std::string_view name);
+
+// The labels of a group; `names` in any order, empty values left out.
+Labels group_labels(const Labels& labels, const std::vector<std::string>& names);
 
 }  // namespace vesta

@@ -4,7 +4,7 @@ namespace vesta {
 
 StackId StackDictionary::stack(StackNumber stack) {
   locations_.clear();
-  for (TreeNode node = tree_.leaf(stack); node != 0;) {
+  for (TreeNode node = tree_.leaf(stack); node;) {
     const Place& place = place_of(node);
     locations_.push_back(place.location);
     node = place.above;
@@ -24,13 +24,13 @@ const StackDictionary::Place& StackDictionary::place_of(TreeNode node) {
   while (true) {
     const StoredFrame& frame = tree_.stored_frame(tree_.frame(node));
     if (frame.address != 0) location.address = frame.address;
-    if (frame.name != 0 || frame.system_name != 0 || frame.file != 0 || frame.line != 0) {
+    if (frame.name || frame.system_name || frame.file || frame.line != 0) {
       const Function function{string(frame.name), string(frame.system_name), string(frame.file),
                               frame.start_line};
       lines.push_back({builder_.function(function), frame.column, frame.line});
     }
     node = tree_.parent(node);
-    if (!frame.inlined || node == 0) break;
+    if (!frame.inlined || !node) break;
   }
   place.location = builder_.location(location, lines);
   place.above = node;
@@ -38,12 +38,12 @@ const StackDictionary::Place& StackDictionary::place_of(TreeNode node) {
 }
 
 MappingId StackDictionary::mapping_of(const StoredFrame& frame) {
-  if (frame.binary == 0 && frame.build_id == 0) return {};
+  if (!frame.binary && !frame.build_id) return {};
   Mapping mapping;
   mapping.file = string(frame.binary);
   mapping.build_id = string(frame.build_id);
   // Names were looked up before the profile was stored; nobody need do it again.
-  mapping.has_functions = frame.name != 0;
+  mapping.has_functions = static_cast<bool>(frame.name);
   return builder_.mapping(mapping);
 }
 

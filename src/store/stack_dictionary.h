@@ -24,7 +24,7 @@ class StackDictionary {
  private:
   struct Place {
     LocationId location;
-    TreeNode above = 0;  // the caller's innermost frame
+    TreeNode above;  // the caller's innermost frame
   };
   const Place& place_of(TreeNode node);
   MappingId mapping_of(const StoredFrame& frame);

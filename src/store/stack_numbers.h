@@ -14,15 +14,15 @@ namespace vesta {
 
 class StackNumbers {
  public:
-  static constexpr StackNumber kUnknown = IdIndex::kNotFound;
+  static constexpr StackNumber kUnknown{IdIndex::kNotFound};
 
   size_t size() const { return hashes_.size(); }
-  const Hash128& hash(StackNumber stack) const { return hashes_[stack]; }
+  const Hash128& hash(StackNumber stack) const { return hashes_[stack.index()]; }
   size_t byte_size() const { return index_.byte_size() + hashes_.byte_size(); }
 
   // kUnknown when there is none.
   StackNumber find(const Hash128& hash) const {
-    return index_.find(slot(hash), [&](uint32_t at) { return hashes_[at] == hash; });
+    return StackNumber(index_.find(slot(hash), [&](uint32_t at) { return hashes_[at] == hash; }));
   }
   // The same for many: finds `count` hashes, hash_at(i), and calls found(i, number) for each. The
   // table of a large service is not in the cache, so the look-ups wait for memory together.
@@ -42,15 +42,16 @@ class StackNumbers {
       }
       for (size_t i = 0; i < here; ++i) {
         const Hash128& hash = hash_at(first + i);
-        found(first + i, index_.find(slots[i], [&](uint32_t at) { return hashes_[at] == hash; }));
+        found(first + i,
+              StackNumber(index_.find(slots[i], [&](uint32_t at) { return hashes_[at] == hash; })));
       }
     }
   }
   // The number of that stack; the next free one if it is new.
   StackNumber find_or_add(const Hash128& hash) {
-    return index_.find_or_insert(
+    return StackNumber(index_.find_or_insert(
         slot(hash), [&](uint32_t at) { return hashes_[at] == hash; },
-        [&] { return static_cast<uint32_t>(hashes_.push_back(hash)); });
+        [&] { return static_cast<uint32_t>(hashes_.push_back(hash)); }));
   }
 
  private:

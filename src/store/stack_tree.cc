@@ -13,7 +13,7 @@ constexpr size_t kTextChunk = 16 * 1024;
 StackTree::StackTree() {
   strings_.push_back({});
   frames_.push_back({});
-  frame_names_.push_back(0);
+  frame_names_.push_back({});
   nodes_.push_back({});
   name_nodes_.push_back({});
 }
@@ -31,32 +31,32 @@ TreeString StackTree::add_string(std::string_view text) {
   const std::string_view kept(text_at_, text.size());
   text_at_ += text.size();
   text_room_ -= text.size();
-  return static_cast<TreeString>(strings_.push_back(kept));
+  return TreeString(strings_.push_back(kept));
 }
 
 TreeFrame StackTree::add_frame(const StoredFrame& frame) {
   frame_names_.push_back(frame.shown);
-  return static_cast<TreeFrame>(frames_.push_back(frame));
+  return TreeFrame(frames_.push_back(frame));
 }
 
 TreeNode StackTree::add_node(TreeNode parent, TreeFrame frame, NameNode name_node) {
-  return static_cast<TreeNode>(nodes_.push_back({parent, frame, name_node}));
+  return TreeNode(nodes_.push_back({parent, frame, name_node}));
 }
 
 NameNode StackTree::add_name_node(NameNode parent, TreeFrame frame) {
-  const TreeString shown = frame_names_[frame];
+  const TreeString shown = frame_names_[frame.index()];
   bool outermost = true;
-  for (NameNode above = parent; above != 0 && outermost; above = name_parent(above))
+  for (NameNode above = parent; above && outermost; above = name_parent(above))
     outermost = name(above) != shown;
   ByName node;
-  node.parent = parent & 0x7fffffffU;
+  node.parent = parent.value & 0x7fffffffU;
   node.outermost = outermost ? 1 : 0;
   node.frame = frame;
-  return static_cast<NameNode>(name_nodes_.push_back(node));
+  return NameNode(name_nodes_.push_back(node));
 }
 
 StackNumber StackTree::add_stack(TreeNode leaf) {
-  return static_cast<StackNumber>(stacks_.push_back(leaf));
+  return StackNumber(stacks_.push_back(leaf));
 }
 
 size_t StackTree::byte_size() const {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/table_hash.h"
+#include "base/text.h"
 #include "profile/frame_name.h"
 
 namespace vesta {
@@ -11,9 +12,9 @@ namespace {
 
 uint64_t hash_of(const StoredFrame& f) {
   return TableHash()
-      .add(uint64_t{f.name} << 32 | f.system_name)
-      .add(uint64_t{f.file} << 32 | f.binary)
-      .add(uint64_t{f.build_id} << 32 | f.column)
+      .add(uint64_t{f.name.value} << 32 | f.system_name.value)
+      .add(uint64_t{f.file.value} << 32 | f.binary.value)
+      .add(uint64_t{f.build_id.value} << 32 | f.column)
       .add(static_cast<uint64_t>(f.line))
       .add(static_cast<uint64_t>(f.start_line))
       .add(f.address)
@@ -21,8 +22,9 @@ uint64_t hash_of(const StoredFrame& f) {
       .value();
 }
 
-uint64_t hash_of(uint32_t parent, uint32_t item) {
-  return TableHash().add(uint64_t{parent} << 32 | item).value();
+template <class Parent, class Item>
+uint64_t hash_of(Parent parent, Item item) {
+  return TableHash().add(uint64_t{parent.value} << 32 | item.value).value();
 }
 
 }  // namespace
@@ -30,30 +32,30 @@ uint64_t hash_of(uint32_t parent, uint32_t item) {
 StackTreeWriter::StackTreeWriter(StackTree& tree) : tree_(tree) {
   const auto never = [](uint32_t) { return false; };
   strings_.reserve(tree.string_count());
-  for (uint32_t i = 0; i < tree.string_count(); ++i)
-    strings_.find_or_insert(table_hash(tree.string(i)), never, [&] { return i; });
+  for (const TreeString i : Ids<TreeString>(0, tree.string_count()))
+    strings_.find_or_insert(table_hash(tree.string(i)), never, [&] { return i.value; });
   frames_.reserve(tree.frame_count());
-  for (uint32_t i = 1; i < tree.frame_count(); ++i)
-    frames_.find_or_insert(hash_of(tree.stored_frame(i)), never, [&] { return i; });
+  for (const TreeFrame i : Ids<TreeFrame>(1, tree.frame_count()))
+    frames_.find_or_insert(hash_of(tree.stored_frame(i)), never, [&] { return i.value; });
   nodes_.reserve(tree.node_count());
-  for (uint32_t i = 1; i < tree.node_count(); ++i)
-    nodes_.find_or_insert(hash_of(tree.parent(i), tree.frame(i)), never, [&] { return i; });
+  for (const TreeNode i : Ids<TreeNode>(1, tree.node_count()))
+    nodes_.find_or_insert(hash_of(tree.parent(i), tree.frame(i)), never, [&] { return i.value; });
   name_nodes_.reserve(tree.name_node_count());
-  for (uint32_t i = 1; i < tree.name_node_count(); ++i) {
+  for (const NameNode i : Ids<NameNode>(1, tree.name_node_count())) {
     name_nodes_.find_or_insert(hash_of(tree.name_parent(i), tree.name(i)), never,
-                               [&] { return i; });
+                               [&] { return i.value; });
   }
 }
 
 TreeString StackTreeWriter::string(std::string_view text) {
-  return strings_.find_or_insert(
-      table_hash(text), [&](uint32_t at) { return tree_.string(at) == text; },
-      [&] { return tree_.add_string(text); });
+  return TreeString(strings_.find_or_insert(
+      table_hash(text), [&](uint32_t at) { return tree_.string(TreeString(at)) == text; },
+      [&] { return tree_.add_string(text).value; }));
 }
 
 TreeNode StackTreeWriter::path(const Dictionary& dictionary, StackId stack, LocationFrames& found) {
   const auto locations = dictionary.stacks[stack];
-  TreeNode node = 0;
+  TreeNode node;
   for (size_t i = locations.size(); i-- > 0;) {
     for (const TreeFrame frame : frames(dictionary, locations[i], found)) node = child(node, frame);
   }
@@ -78,7 +80,7 @@ StackNumber StackTreeWriter::number(StackNumbers& numbers, const Hash128& hash,
                                     LocationFrames& found) {
   const size_t known = numbers.size();
   const StackNumber number = numbers.find_or_add(hash);
-  if (number == known) {
+  if (number.index() == known) {
     const StackNumber added = tree_.add_stack(path(dictionary, stack, found));
     assert(added == number);
     static_cast<void>(added);
@@ -119,27 +121,31 @@ TreeFrame StackTreeWriter::frame(const Dictionary& dictionary, LocationId locati
 }
 
 TreeFrame StackTreeWriter::add_frame(const StoredFrame& frame) {
-  return frames_.find_or_insert(
-      hash_of(frame), [&](uint32_t at) { return tree_.stored_frame(at) == frame; },
-      [&] { return tree_.add_frame(frame); });
+  return TreeFrame(frames_.find_or_insert(
+      hash_of(frame), [&](uint32_t at) { return tree_.stored_frame(TreeFrame(at)) == frame; },
+      [&] { return tree_.add_frame(frame).value; }));
 }
 
 TreeNode StackTreeWriter::child(TreeNode parent, TreeFrame frame) {
-  return nodes_.find_or_insert(
+  return TreeNode(nodes_.find_or_insert(
       hash_of(parent, frame),
-      [&](uint32_t at) { return tree_.parent(at) == parent && tree_.frame(at) == frame; },
+      [&](uint32_t at) {
+        return tree_.parent(TreeNode(at)) == parent && tree_.frame(TreeNode(at)) == frame;
+      },
       [&] {
-        const NameNode above = parent == 0 ? 0 : tree_.name_node(parent);
-        return tree_.add_node(parent, frame, name_child(above, frame));
-      });
+        const NameNode above = parent ? tree_.name_node(parent) : NameNode();
+        return tree_.add_node(parent, frame, name_child(above, frame)).value;
+      }));
 }
 
 NameNode StackTreeWriter::name_child(NameNode parent, TreeFrame frame) {
   const TreeString name = tree_.stored_frame(frame).shown;
-  return name_nodes_.find_or_insert(
+  return NameNode(name_nodes_.find_or_insert(
       hash_of(parent, name),
-      [&](uint32_t at) { return tree_.name_parent(at) == parent && tree_.name(at) == name; },
-      [&] { return tree_.add_name_node(parent, frame); });
+      [&](uint32_t at) {
+        return tree_.name_parent(NameNode(at)) == parent && tree_.name(NameNode(at)) == name;
+      },
+      [&] { return tree_.add_name_node(parent, frame).value; }));
 }
 
 TreeString StackTreeWriter::shown(std::string_view name, std::string_view system_name,

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "profile/content_hash.h"
 #include "profile/dictionary_builder.h"
+#include "profile/merge/content_hash.h"
 #include "profile/test_profiles.h"
 
 namespace vesta {
@@ -23,7 +23,7 @@ std::string joined(const std::vector<std::string_view>& leaf_first) {
 
 std::string names_of(const StackTree& tree, StackNumber stack) {
   std::vector<std::string_view> names;
-  for (TreeNode node = tree.leaf(stack); node != 0; node = tree.parent(node))
+  for (TreeNode node = tree.leaf(stack); node; node = tree.parent(node))
     names.push_back(tree.string(tree.stored_frame(tree.frame(node)).shown));
   return joined(names);
 }
@@ -31,11 +31,17 @@ std::string names_of(const StackTree& tree, StackNumber stack) {
 std::string names_by_name_tree(const StackTree& tree, StackNumber stack) {
   std::vector<std::string_view> names;
   const TreeNode leaf = tree.leaf(stack);
-  for (NameNode node = leaf == 0 ? 0 : tree.name_node(leaf); node != 0;
+  for (NameNode node = leaf ? tree.name_node(leaf) : NameNode(); node;
        node = tree.name_parent(node)) {
     names.push_back(tree.string(tree.name(node)));
   }
   return joined(names);
+}
+
+std::vector<StackNumber> numbers(std::initializer_list<size_t> all) {
+  std::vector<StackNumber> out;
+  for (const size_t number : all) out.emplace_back(number);
+  return out;
 }
 
 struct Partition {
@@ -56,11 +62,11 @@ struct Partition {
 TEST(StackTreeWriterTest, NumbersStacksInOrderOfAppearance) {
   Partition p;
   const auto batch = test::batch_from({{"main;a;b", 1}, {"main;a", 2}, {"main;c>d;e", 3}});
-  EXPECT_EQ(p.add(batch.dictionary), (std::vector<StackNumber>{0, 1, 2, 3}));
-  EXPECT_EQ(names_of(p.tree, 0), "");
-  EXPECT_EQ(names_of(p.tree, 1), "main;a;b");
-  EXPECT_EQ(names_of(p.tree, 2), "main;a");
-  EXPECT_EQ(names_of(p.tree, 3), "main;c;d;e");
+  EXPECT_EQ(p.add(batch.dictionary), numbers({0, 1, 2, 3}));
+  EXPECT_EQ(names_of(p.tree, StackNumber(0)), "");
+  EXPECT_EQ(names_of(p.tree, StackNumber(1)), "main;a;b");
+  EXPECT_EQ(names_of(p.tree, StackNumber(2)), "main;a");
+  EXPECT_EQ(names_of(p.tree, StackNumber(3)), "main;c;d;e");
   EXPECT_EQ(p.tree.node_count(), 7U);  // root, main, a, b, c, d, e
 }
 
@@ -69,7 +75,7 @@ TEST(StackTreeWriterTest, FindsKnownStacksAgainWhateverTheirIds) {
   p.add(test::batch_from({{"main;a;b", 1}, {"main;a", 2}}).dictionary);
   const size_t nodes = p.tree.node_count();
   const auto again = test::batch_from({{"main;a", 2}, {"main;a;b", 1}});
-  EXPECT_EQ(p.add(again.dictionary), (std::vector<StackNumber>{0, 2, 1}));
+  EXPECT_EQ(p.add(again.dictionary), numbers({0, 2, 1}));
   EXPECT_EQ(p.tree.node_count(), nodes);
 }
 
@@ -79,15 +85,15 @@ TEST(StackTreeWriterTest, NameTreeMergesLinesOfAFunction) {
             .dictionary);
   EXPECT_EQ(p.tree.node_count(), 7U);
   EXPECT_EQ(p.tree.name_node_count(), 4U);
-  EXPECT_EQ(names_by_name_tree(p.tree, 1), "main;work;leaf");
-  EXPECT_EQ(names_by_name_tree(p.tree, 2), "main;work;leaf");
+  EXPECT_EQ(names_by_name_tree(p.tree, StackNumber(1)), "main;work;leaf");
+  EXPECT_EQ(names_by_name_tree(p.tree, StackNumber(2)), "main;work;leaf");
 }
 
 TEST(StackTreeWriterTest, MarksOutermostCallsOfRecursiveFunctions) {
   Partition p;
   p.add(test::batch_from({{"main;f;g;f", 1}}).dictionary);
   std::vector<bool> outermost;
-  for (NameNode n = 1; n < p.tree.name_node_count(); ++n)
+  for (const NameNode n : Ids<NameNode>(1, p.tree.name_node_count()))
     outermost.push_back(p.tree.is_outermost(n));
   EXPECT_EQ(outermost, (std::vector<bool>{true, true, true, false}));
 }
@@ -108,8 +114,8 @@ TEST(StackTreeWriterTest, ShowsTheBinaryWhereThereIsNoName) {
   b.stack(locations);
   Partition p;
   p.add(d);
-  EXPECT_EQ(names_of(p.tree, 1), "<unknown>;[libc.so.6]");
-  const StoredFrame& leaf = p.tree.stored_frame(p.tree.frame(p.tree.leaf(1)));
+  EXPECT_EQ(names_of(p.tree, StackNumber(1)), "<unknown>;[libc.so.6]");
+  const StoredFrame& leaf = p.tree.stored_frame(p.tree.frame(p.tree.leaf(StackNumber(1))));
   EXPECT_EQ(leaf.address, 0x110U);
   EXPECT_EQ(p.tree.string(leaf.binary), "/usr/lib/libc.so.6");
 }
@@ -131,7 +137,7 @@ TEST(StackTreeWriterTest, AWriterOfAGrownTreeGoesOnWhereTheOtherStopped) {
   EXPECT_EQ(first.tree.name_node_count(), together.tree.name_node_count());
   EXPECT_EQ(first.tree.frame_count(), together.tree.frame_count());
   EXPECT_EQ(first.tree.string_count(), together.tree.string_count());
-  for (StackNumber s = 0; s < first.tree.stack_count(); ++s)
+  for (const StackNumber s : Ids<StackNumber>(0, first.tree.stack_count()))
     EXPECT_EQ(names_of(first.tree, s), names_of(together.tree, s));
 }
 
@@ -139,14 +145,14 @@ TEST(StackTreeWriterTest, ParentsStandBeforeTheirChildrenAndSiblingsDiffer) {
   Partition p;
   for (uint64_t seed = 1; seed <= 8; ++seed) p.add(test::random_batch(seed).dictionary);
   std::set<std::pair<uint32_t, uint32_t>> seen;
-  for (TreeNode n = 1; n < p.tree.node_count(); ++n) {
+  for (const TreeNode n : Ids<TreeNode>(1, p.tree.node_count())) {
     EXPECT_LT(p.tree.parent(n), n);
-    EXPECT_TRUE(seen.emplace(p.tree.parent(n), p.tree.frame(n)).second);
+    EXPECT_TRUE(seen.emplace(p.tree.parent(n).value, p.tree.frame(n).value).second);
   }
   seen.clear();
-  for (NameNode n = 1; n < p.tree.name_node_count(); ++n) {
+  for (const NameNode n : Ids<NameNode>(1, p.tree.name_node_count())) {
     EXPECT_LT(p.tree.name_parent(n), n);
-    EXPECT_TRUE(seen.emplace(p.tree.name_parent(n), p.tree.name(n)).second);
+    EXPECT_TRUE(seen.emplace(p.tree.name_parent(n).value, p.tree.name(n).value).second);
   }
 }
 
@@ -156,7 +162,7 @@ TEST(StackTreeWriterTest, ASnapshotStaysAsItWasWhileTheTreeGrows) {
   const StackTree snapshot = p.tree;
   for (uint64_t seed = 1; seed <= 20; ++seed) p.add(test::random_batch(seed).dictionary);
   EXPECT_EQ(snapshot.stack_count(), 2U);
-  EXPECT_EQ(names_of(snapshot, 1), "main;a;b");
+  EXPECT_EQ(names_of(snapshot, StackNumber(1)), "main;a;b");
 }
 
 }  // namespace

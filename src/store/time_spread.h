@@ -4,13 +4,14 @@
 
 #include <cstdint>
 
+#include "base/time.h"
 #include "store/engine.h"
 
 namespace vesta {
 
 // [time, time + duration), of which the first day counts: an engine that is asked for a range looks
 // back as far as this. Empty without a duration.
-inline constexpr int64_t kMostSpreadNs = int64_t{86'400} * 1'000'000'000;
+inline constexpr int64_t kMostSpreadNs = kDay;
 TimeRange spread_range(int64_t time_ns, int64_t duration_ns);
 
 // How much of the value falls into `part` when it is spread evenly over `whole`. What falls into

@@ -5,10 +5,10 @@
 #include <map>
 #include <random>
 
+#include "base/time.h"
+
 namespace vesta {
 namespace {
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 std::map<uint64_t, int64_t> spread(const StepGrid& grid, int64_t time_ns, int64_t duration_ns,
                                    int64_t value) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/labels.h"
 #include "profile/carried_rounding.h"
 
 namespace vesta {

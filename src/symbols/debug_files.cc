@@ -33,8 +33,8 @@ Result<UniqueFd> find_below(const std::string& root, const std::string& path) {
   if (fd >= 0) return UniqueFd(static_cast<int>(fd));
   if (errno != ENOSYS) return cannot_open(path, errno);
   if (root != "/") {
-    return Error{ErrorCode::kUnsupported, "this kernel cannot keep links inside of a folder",
-                 "Linux 5.6 or later can"};
+    return Error{ErrorCode::kUnsupported, "this kernel cannot restrict links to a folder",
+                 "use Linux 5.6 or newer"};
   }
   UniqueFd plain(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!plain.valid()) return cannot_open(path, errno);

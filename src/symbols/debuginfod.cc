@@ -58,8 +58,8 @@ struct Debuginfod::Library {
         !library->resolve("debuginfod_set_user_data", library->set_user_data) ||
         !library->resolve("debuginfod_get_user_data", library->get_user_data) ||
         !library->resolve("debuginfod_end", library->end)) {
-      return Error{ErrorCode::kUnsupported, "libdebuginfod lacks a function that we call",
-                   "version 0.180 or later has them all"};
+      return Error{ErrorCode::kUnsupported, "libdebuginfod lacks a required function",
+                   "install version 0.180 or newer"};
     }
     return library;
   }
@@ -76,22 +76,22 @@ Result<std::unique_ptr<Debuginfod>> Debuginfod::open(Options options) {
   const char* urls = std::getenv("DEBUGINFOD_URLS");
   // NOLINTEND(concurrency-mt-unsafe)
   if (urls == nullptr || *urls == '\0') {
-    return Error{ErrorCode::kNotFound, "no debuginfod server is named", "set DEBUGINFOD_URLS"};
+    return Error{ErrorCode::kNotFound, "no debuginfod server is configured", "set DEBUGINFOD_URLS"};
   }
   VESTA_ASSIGN(auto library, Library::load());
   library->client = library->begin();
   if (library->client == nullptr) {
-    return Error{ErrorCode::kUnsupported, "libdebuginfod could not start", {}};
+    return Error{ErrorCode::kUnsupported, "cannot start libdebuginfod", {}};
   }
   return std::unique_ptr<Debuginfod>(new Debuginfod(std::move(options), std::move(library)));
 }
 
 Result<std::shared_ptr<const ElfFile>> Debuginfod::find(const BuildId& id) {
-  if (id.empty()) return Error{ErrorCode::kNotFound, "no build id to ask for", {}};
+  if (id.empty()) return Error{ErrorCode::kNotFound, "no build id", {}};
   const auto now = std::chrono::steady_clock::now();
   if (const auto known = missing_.find(id.bytes); known != missing_.end()) {
     if (now - known->second < options_.forget_missing_after) {
-      return Error{ErrorCode::kNotFound, fmt::format("debuginfod did not have {}", id.hex()), {}};
+      return Error{ErrorCode::kNotFound, fmt::format("debuginfod has no {}", id.hex()), {}};
     }
     missing_.erase(known);
   }
@@ -149,7 +149,7 @@ Result<std::shared_ptr<const ElfFile>> Debuginfod::ask(const BuildId& id) {
   // A server, or a cache that others write to, may hand out something else.
   if (file->build_id() != id) {
     return Error{ErrorCode::kInvalidInput,
-                 fmt::format("debuginfod gave another file than {}", id.hex()),
+                 fmt::format("debuginfod returned a file other than {}", id.hex()),
                  {}};
   }
   return file;

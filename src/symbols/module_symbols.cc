@@ -63,6 +63,8 @@ std::shared_ptr<ModuleSymbols> ModuleSymbols::open(std::shared_ptr<const ElfFile
   if (auto go = GoSymbols::open(module->file_); go) {
     module->go_ = std::move(*go);
     module->source_ = module->source_ | SymbolSource::kGo;
+  } else if (go.error().code != ErrorCode::kNotFound) {
+    module->go_problem_ = go.error().message;
   }
   module->open_debug_file();
   // Go's own table has the same inlined calls and lines, without unpacking; DWARF then serves only

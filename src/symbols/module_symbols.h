@@ -72,6 +72,8 @@ class ModuleSymbols {
 
   // What is in use. DWARF of a Go program joins when code that is not Go is first asked for.
   SymbolSource source() const { return source_; }
+  // Why the table of a Go program could not be read; empty when it was, and for other programs.
+  std::string_view go_problem() const { return go_problem_; }
   const ElfFile& file() const { return *file_; }
   // Of what is kept in memory; mapped files are not counted.
   size_t memory_bytes() const;
@@ -99,6 +101,7 @@ class ModuleSymbols {
   SymbolTable symbols_;
   std::unique_ptr<DwarfSymbols> dwarf_;
   std::shared_ptr<const GoSymbols> go_;
+  std::string go_problem_;
   SymbolSource source_ = SymbolSource::kNone;
   // Keys are views into the files' string sections, which stay.
   std::unordered_map<std::string_view, std::string, TableKeyHash> demangled_;

@@ -18,6 +18,7 @@
 
 #include "base/test_requirements.h"
 #include "symbols/go/go_symbols.h"
+#include "testing/temporary_folder.h"
 #include "unwind/code_frames.h"
 #include "unwind/unwind_table.h"
 
@@ -345,9 +346,8 @@ TEST(DecodedJudgeTest, InstructionsSayWhatCallFrameInformationSays) {
 TEST(GoJudgeTest, StackDepthsAgreeWithWhatTheLinkerWrote) {
   // NOLINTBEGIN(concurrency-mt-unsafe,cert-env33-c): fixed commands of a test.
   VESTA_REQUIRE_OR_SKIP(std::system("go version >/dev/null 2>&1") == 0, "there is no Go");
-  std::string folder = ::testing::TempDir() + "vesta-go-judge-XXXXXX";
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  const std::string program = folder + "/victim";
+  const TemporaryFolder folder;
+  const std::string program = folder.path("victim");
   const std::string command =
       "cd '" VESTA_GO_VICTIM_SOURCE "' && CGO_ENABLED=0 go build -o '" + program + "' . 2>&1";
   ASSERT_EQ(std::system(command.c_str()), 0);
@@ -398,7 +398,6 @@ TEST(GoJudgeTest, StackDepthsAgreeWithWhatTheLinkerWrote) {
     EXPECT_GT(by_sp, 5000U);
     dwarf_end(dwarf);
   }
-  std::filesystem::remove_all(folder);
 }
 
 INSTANTIATE_TEST_SUITE_P(

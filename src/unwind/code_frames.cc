@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "unwind/frame_model.h"
+#include "unwind/unwind_table.h"
 #include "unwind/x86_instruction.h"
 
 namespace vesta {

@@ -7,6 +7,7 @@
 #include "unwind/cfi_entries.h"
 #include "unwind/entry_frame.h"
 #include "unwind/go_frames.h"
+#include "unwind/unwind_table.h"
 
 namespace vesta {
 namespace {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "unwind/file_functions.h"
+#include "unwind/unwind_table.h"
 
 namespace vesta {
 

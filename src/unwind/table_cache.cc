@@ -64,7 +64,7 @@ uint64_t checksum_of(FileHeader header, const UnwindTable& table) {
 }
 
 Error invalid(std::string_view why) {
-  return {ErrorCode::kInvalidInput, fmt::format("unusable unwind table in the cache: {}", why), {}};
+  return {ErrorCode::kInvalidInput, fmt::format("invalid unwind table in the cache: {}", why), {}};
 }
 
 // Owned by us or by root, and nobody else may write.
@@ -77,16 +77,6 @@ std::string file_name(const ElfFile& file, const Hash128& fingerprint) {
   std::string id = file.build_id().hex();
   if (id.empty()) id = fmt::format("{:016x}{:016x}", fingerprint.high, fingerprint.low);
   return id + std::string(kSuffix);
-}
-
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t done = ::write(fd, bytes.data(), bytes.size());
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(done));
-  }
-  return true;
 }
 
 }  // namespace
@@ -152,7 +142,7 @@ Result<UnwindTable> decode_table(std::string_view bytes, const Hash128& fingerpr
   FileHeader header{};
   if (bytes.size() < sizeof(header)) return invalid("too short");
   std::memcpy(&header, bytes.data(), sizeof(header));
-  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) return invalid("not ours");
+  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) return invalid("of another format");
   if (header.version != kVersion || header.header_bytes != sizeof(header)) {
     return invalid("of another version");
   }
@@ -201,9 +191,9 @@ Result<UnwindTableCache> UnwindTableCache::open(const std::string& folder, const
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ignored);
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     return Error{ErrorCode::kIo,
-                 fmt::format("cannot make the folder {} for unwind tables: {}", folder,
+                 fmt::format("cannot create the folder {} for unwind tables: {}", folder,
                              std::strerror(errno)),
-                 "name a folder that this user can write to"};
+                 "use a folder that this user can write to"};
   }
   // Held open: whatever happens to the path later, this is the folder that was looked at.
   UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -212,21 +202,23 @@ Result<UnwindTableCache> UnwindTableCache::open(const std::string& folder, const
     return Error{ErrorCode::kIo,
                  fmt::format("cannot open the folder {} for unwind tables: {}", folder,
                              std::strerror(errno)),
-                 "name a folder that this user can write to, not a link to one"};
+                 "use a folder that this user can write to, not a symbolic link"};
   }
   if (!is_trusted(info)) {
     return Error{
         ErrorCode::kPermission,
-        fmt::format("others can write to {}, so the unwind tables in it cannot be trusted", folder),
-        "make it yours alone (chown, chmod 700) or name another folder"};
+        fmt::format("other users can write to {}, so its unwind tables cannot be trusted", folder),
+        "make it private (chown, chmod 700) or use another folder"};
   }
   return UnwindTableCache(std::move(fd), limits);
 }
 
-Result<UnwindTable> UnwindTableCache::table_of(const ElfFile& file, const ElfFile* debug_file) {
+Result<UnwindTable> UnwindTableCache::table_of(const ElfFile& file, const ElfFile* debug_file,
+                                               Key* key) {
   const Hash128 fingerprint = table_fingerprint(file, debug_file);
   const std::string name = file_name(file, fingerprint);
-  if (auto cached = load(name, fingerprint, file)) {
+  if (key != nullptr) *key = {name, fingerprint};
+  if (auto cached = load({name, fingerprint}, &file)) {
     ++counts_.hits;
     return std::move(*cached);
   }
@@ -247,10 +239,15 @@ Result<UnwindTable> UnwindTableCache::table_of(const ElfFile& file, const ElfFil
   return table;
 }
 
-std::optional<UnwindTable> UnwindTableCache::load(const std::string& name,
-                                                  const Hash128& fingerprint, const ElfFile& of) {
+std::optional<UnwindTable> UnwindTableCache::find(const Key& key) {
+  auto cached = load(key, nullptr);
+  if (cached) ++counts_.hits;
+  return cached;
+}
+
+std::optional<UnwindTable> UnwindTableCache::load(const Key& key, const ElfFile* of) {
   const UniqueFd fd(
-      ::openat(folder_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+      ::openat(folder_.get(), key.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd.valid()) return std::nullopt;
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode) || !is_trusted(info)) {
@@ -259,8 +256,10 @@ std::optional<UnwindTable> UnwindTableCache::load(const std::string& name,
   }
   const auto file = InputFile::from_fd(
       fd.get(), sizeof(FileHeader) + kMaxCells * sizeof(uint64_t) + kMaxRanges * sizeof(CodeRange));
-  auto table = file ? decode_table(file->bytes(), fingerprint) : Result<UnwindTable>(file.error());
-  if (!table || table->decoded_fingerprint != decoded_fingerprint(of, table->decoded)) {
+  auto table =
+      file ? decode_table(file->bytes(), key.fingerprint) : Result<UnwindTable>(file.error());
+  if (!table ||
+      (of != nullptr && table->decoded_fingerprint != decoded_fingerprint(*of, table->decoded))) {
     ++counts_.rejected;
     return std::nullopt;
   }

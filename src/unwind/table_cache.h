@@ -27,6 +27,11 @@ Result<UnwindTable> decode_table(std::string_view bytes, const Hash128& fingerpr
 
 class UnwindTableCache {
  public:
+  // Where a table is, to find it again without its ELF file.
+  struct Key {
+    std::string name;
+    Hash128 fingerprint;
+  };
   struct Limits {
     uint64_t max_bytes = 256 << 20;
   };
@@ -47,16 +52,22 @@ class UnwindTableCache {
   static Result<UnwindTableCache> open(const std::string& folder, const Limits& limits);
   static Result<UnwindTableCache> open(const std::string& folder) { return open(folder, Limits{}); }
 
-  // From the cache, else built and stored. Failing to store is counted, not an error.
-  Result<UnwindTable> table_of(const ElfFile& file, const ElfFile* debug_file = nullptr);
+  // From the cache, else built and stored. Failing to store is counted, not an error. Sets `key`,
+  // if there is one.
+  Result<UnwindTable> table_of(const ElfFile& file, const ElfFile* debug_file = nullptr,
+                               Key* key = nullptr);
+  // A table that table_of() returned before. To know it by its ELF file means to read all of that
+  // file's unwind information, which takes longer than reading the table. Nothing when it was
+  // evicted or not stored.
+  std::optional<UnwindTable> find(const Key& key);
 
   const Counts& counts() const { return counts_; }
 
  private:
   UnwindTableCache(UniqueFd folder, const Limits& limits)
       : folder_(std::move(folder)), limits_(limits) {}
-  std::optional<UnwindTable> load(const std::string& name, const Hash128& fingerprint,
-                                  const ElfFile& of);
+  // `of` is the file whose code must be as it was, or null.
+  std::optional<UnwindTable> load(const Key& key, const ElfFile* of);
   bool store(const std::string& name, std::string_view bytes);
   void evict();
 

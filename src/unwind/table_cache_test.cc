@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/test_requirements.h"
+#include "testing/temporary_folder.h"
 #include "unwind/test_elf.h"
 
 namespace vesta {
@@ -39,14 +40,6 @@ ElfParts parts_with_frame(uint8_t cfa_offset) {
 
 class TableCacheTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = ::testing::TempDir() + "vesta-cache-XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
-    folder_ = root_ + "/unwind";
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
   UnwindTableCache open(uint64_t max_bytes = 1 << 20) {
     auto cache = UnwindTableCache::open(folder_, {max_bytes});
     EXPECT_TRUE(cache.ok()) << cache.error().message;
@@ -58,8 +51,8 @@ class TableCacheTest : public ::testing::Test {
     return out;
   }
 
-  std::string root_;
-  std::string folder_;
+  TemporaryFolder root_;
+  std::string folder_ = root_.path("unwind");
 };
 
 TEST_F(TableCacheTest, GivesBackWhatWasBuilt) {
@@ -74,6 +67,23 @@ TEST_F(TableCacheTest, GivesBackWhatWasBuilt) {
   EXPECT_EQ(again.counts().hits, 1U);
   EXPECT_EQ(cached->cells, built->cells);
   EXPECT_EQ(rule_at(*cached, kCodeAddress).cfa_offset, 48);
+}
+
+TEST_F(TableCacheTest, FindsATableAgainWithoutItsFile) {
+  auto cache = open();
+  UnwindTableCache::Key key;
+  const auto built = cache.table_of(*testing::parse_elf(parts_with_frame(48)), nullptr, &key);
+  ASSERT_TRUE(built.ok());
+  const auto found = cache.find(key);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cells, built->cells);
+  EXPECT_EQ(cache.counts().hits, 1U);
+  // The file of that name is of another program by now.
+  UnwindTableCache::Key other = key;
+  ++other.fingerprint.low;
+  EXPECT_FALSE(cache.find(other));
+  for (const fs::path& file : files()) fs::remove(file);
+  EXPECT_FALSE(cache.find(key));
 }
 
 TEST_F(TableCacheTest, RemembersThatAFileHasNoTable) {
@@ -171,8 +181,8 @@ TEST_F(TableCacheTest, RefusesFoldersAndFilesThatOthersCanWriteTo) {
   ASSERT_EQ(::chmod(folder_.c_str(), 0777), 0);
   EXPECT_EQ(UnwindTableCache::open(folder_).error().code, ErrorCode::kPermission);
   ASSERT_EQ(::chmod(folder_.c_str(), 0700), 0);
-  fs::create_directory_symlink(folder_, root_ + "/link");
-  EXPECT_FALSE(UnwindTableCache::open(root_ + "/link").ok());
+  fs::create_directory_symlink(folder_, root_.path("link"));
+  EXPECT_FALSE(UnwindTableCache::open(root_.path("link")).ok());
   VESTA_REQUIRE_OR_SKIP(::geteuid() == 0, "only root can give a folder away");
   ASSERT_EQ(::chown(folder_.c_str(), 12345, 12345), 0);
   EXPECT_EQ(UnwindTableCache::open(folder_).error().code, ErrorCode::kPermission);

@@ -1,17 +1,16 @@
 #include "unwind/test_files.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
+
+#include "testing/temporary_folder.h"
 
 namespace vesta::testing {
 std::shared_ptr<const ElfFile> assemble(std::string_view source) {
-  const std::string folder = ::testing::TempDir() + "vesta-unwind-" + std::to_string(::getpid());
-  std::filesystem::create_directories(folder);
-  const std::string path = folder + "/code";
+  const TemporaryFolder folder;
+  const std::string path = folder.path("code");
   EXPECT_TRUE(write_file(path + ".s", source).ok());
   const std::string command = "gcc -shared -nostdlib -x assembler '" + path + ".s' -o '" + path +
                               ".so' -Wl,-z,noexecstack 2>&1";
@@ -21,12 +20,11 @@ std::shared_ptr<const ElfFile> assemble(std::string_view source) {
   EXPECT_TRUE(status == 0 && bytes.ok()) << source;
   std::shared_ptr<const ElfFile> file;
   if (status == 0 && bytes.ok()) {
-    // A copy: the path is used again.
+    // A copy: the file goes with the folder.
     auto parsed = ElfFile::parse(InputFile::from_bytes(std::string(bytes->bytes())));
     EXPECT_TRUE(parsed.ok());
     if (parsed) file = *parsed;
   }
-  std::filesystem::remove_all(folder);
   return file;
 }
 

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -15,6 +14,7 @@
 
 #include "base/test_requirements.h"
 #include "symbols/go/go_symbols.h"
+#include "testing/temporary_folder.h"
 #include "unwind/stack_unwinder.h"
 
 namespace vesta {
@@ -243,9 +243,8 @@ bool is_hidden_from_callers(const GoSymbols& symbols, uint64_t frame) {
 TEST(UnwindOracleTest, FindsTheFramesThatGoFinds) {
   // NOLINTBEGIN(concurrency-mt-unsafe,cert-env33-c): fixed commands of a test.
   VESTA_REQUIRE_OR_SKIP(std::system("go version >/dev/null 2>&1") == 0, "there is no Go");
-  std::string folder = ::testing::TempDir() + "vesta-go-victim-XXXXXX";
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  const std::string program = folder + "/victim";
+  const TemporaryFolder folder;
+  const std::string program = folder.path("victim");
   const int built = std::system(("cd '" VESTA_GO_VICTIM_SOURCE
                                  "' && CGO_ENABLED=0 go build -ldflags='-s -w' -o '" +
                                  program + "' . 2>&1")
@@ -285,7 +284,6 @@ TEST(UnwindOracleTest, FindsTheFramesThatGoFinds) {
     EXPECT_EQ(total, kStacks + 1);
     EXPECT_EQ(same, total);
   }
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ Status validate_sizes(const UnwindTable& table) {
   const vesta_module& header = table.header;
   if (header.state == VESTA_MODULE_NO_TABLE) {
     if (!table.cells.empty() || header.row_count != 0 || header.page_count != 0) {
-      return invalid("it says that there is none");
+      return invalid("it is marked as absent");
     }
     return {};
   }
@@ -67,13 +67,13 @@ Status validate_sizes(const UnwindTable& table) {
   const uint64_t text_bytes = uint64_t{header.page_count} << VESTA_PAGE_BITS;
   if (header.text_start % (1U << VESTA_PAGE_BITS) != 0 ||
       header.text_start > std::numeric_limits<uint64_t>::max() - text_bytes) {
-    return invalid("its code begins where none can be");
+    return invalid("its code starts at an invalid address");
   }
   const uint64_t row_cells = (uint64_t{header.row_count} + 1) / 2;
   if (header.page_cells != (header.page_count + 2) / 2 ||
       header.rule_cell != header.page_cells + row_cells ||
       table.cells.size() != uint64_t{header.rule_cell} + header.rule_count) {
-    return invalid("its parts are not where they should be");
+    return invalid("its parts are out of place");
   }
   return {};
 }
@@ -112,7 +112,7 @@ Status validate_rules(const UnwindTable& table) {
     const bool has_no_caller = rule.cfa_kind == VESTA_CFA_END || rule.cfa_kind == VESTA_CFA_SIGNAL;
     if (rule.cfa_kind >= VESTA_CFA_KINDS || (rule.trust == VESTA_TRUST_EARLY && !has_no_caller) ||
         (is_register_kind(rule) && rule.operand >= VESTA_LEAF_REGISTERS)) {
-      return invalid(fmt::format("rule {} makes no sense", number));
+      return invalid(fmt::format("rule {} is invalid", number));
     }
   }
   return {};
@@ -124,7 +124,7 @@ Result<UnwindTable> build_unwind_table(const ElfFile& file, const ElfFile* debug
   if (file.machine() != EM_X86_64) {
     return Error{ErrorCode::kUnsupported,
                  fmt::format("unwind tables of machine {} are not supported", file.machine()),
-                 "only x86-64 is"};
+                 "only x86-64 is supported"};
   }
   const auto code = code_range(file);
   if (!code) return empty_table();

@@ -173,15 +173,19 @@ class Decoder {
     return true;
   }
 
-  bool read_vex3() {
-    if (!has(3)) return false;
-    const uint8_t first = byte(at_);
+  // The two bytes that VEX of three and EVEX have in common. REQUIRES: they are there
+  void read_vector_head() {
     const uint8_t second = byte(at_ + 1);
-    set_rex(static_cast<uint8_t>((~first >> 5) & 7));
+    set_rex(static_cast<uint8_t>((~byte(at_) >> 5) & 7));
     is_wide_ = (second & 0x80) != 0;
     third_ = (~second >> 3) & 15;
     set_vector_prefix(second);
-    map_ = first & 0x1f;
+  }
+
+  bool read_vex3() {
+    if (!has(3)) return false;
+    read_vector_head();
+    map_ = byte(at_) & 0x1f;
     opcode_ = byte(at_ + 2);
     at_ += 3;
     return map_ >= kMap0F && map_ <= kMap0F3A;
@@ -200,14 +204,9 @@ class Decoder {
 
   bool read_evex() {
     if (!has(4)) return false;
-    const uint8_t first = byte(at_);
-    const uint8_t second = byte(at_ + 1);
-    set_rex(static_cast<uint8_t>((~first >> 5) & 7));
-    is_wide_ = (second & 0x80) != 0;
-    third_ = (~second >> 3) & 15;
-    set_vector_prefix(second);
+    read_vector_head();
     is_evex_ = true;
-    map_ = first & 7;
+    map_ = byte(at_) & 7;
     opcode_ = byte(at_ + 3);
     at_ += 4;
     // 5 and 6 are those of half-precision numbers.

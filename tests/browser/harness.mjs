@@ -73,7 +73,10 @@ export async function open(browser, file, { hash = '', width = 1200, height = 80
     if (request.url().split('#')[0] !== url) page.problems.push(`request: ${request.url()}`);
   });
   await page.goto(url + hash);
-  if (file.endsWith('.html')) await page.waitForSelector('html[data-ready]');
+  if (file.endsWith('.html')) {
+    await page.waitForFunction(() =>
+      performance.getEntriesByName('vesta:flame-drawn').length > 0 || document.querySelector('.table-pane, .notice') !== null);
+  }
   return page;
 }
 

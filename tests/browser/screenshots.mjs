@@ -1,9 +1,9 @@
-// Makes the pictures of the guide, docs/guide/images/ui-*.png, from made-up but lifelike data:
+// Makes the pictures of the README and the guide, docs/guide/images/*.png, from made-up but lifelike data:
 //   node tests/browser/screenshots.mjs      (after `npm ci` in tests/browser; VESTA names another binary than build/vesta)
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { launch } from './harness.mjs';
+import { launch, makeFolder, open } from './harness.mjs';
 import { openFlame, openPage, Server } from './pages.mjs';
 import { pprofOf } from './pprof.mjs';
 import { shop, shopNext } from './profiles.mjs';
@@ -93,9 +93,37 @@ async function fill(server) {
   for (const [profile, options] of plan) await server.send(profile, { ...options, format: 'pprof' });
 }
 
+async function shoot(page, name) {
+  const path = `${folder}${name}.png`;
+  await page.screenshot({ path });
+  // Fewer colours than a page has are enough for it, where a tool for that is at hand.
+  try { execFileSync('pngquant', ['--force', '--output', path, '128', path]); } catch { /* larger, then */ }
+  if (page.problems.length > 0) console.log(page.problems);
+  console.log(`${name}.png ${Math.round(statSync(path).size / 1024)} KB`);
+  await page.context().close();
+}
+
+// The files that commands write, with the pointer on a frame.
+async function shootFiles(browser) {
+  const files = makeFolder();
+  try {
+    const size = { width: 1280, height: 640 };
+    const plain = await open(browser, files.convert(shop, 'flamegraph.html'), size);
+    const diff = await open(browser, files.diff(shop, shopNext, 'diff.html'), size);
+    for (const [page, name] of [[plain, 'flamegraph'], [diff, 'diff']]) {
+      const box = await page.locator('.flame-host').boundingBox();
+      await page.mouse.move(box.x + box.width * 0.25, box.y + 8.5 * 20);
+      await shoot(page, name);
+    }
+  } finally {
+    files.remove();
+  }
+}
+
 const server = new Server();
 const browser = await launch();
 try {
+  await shootFiles(browser);
   await server.start();
   await fill(server);
   const checkout = 'cpu{service_name="checkout"}';
@@ -125,13 +153,7 @@ try {
     const page = await openPage(browser, server, query, { theme });
     await ready(page);
     await page.waitForLoadState('networkidle'); // whatever comes after the first of it
-    const path = `${folder}ui-${name}.png`;
-    await page.screenshot({ path });
-    // Fewer colours than a page has are enough for it, where a tool for that is at hand.
-    try { execFileSync('pngquant', ['--force', '--output', path, '128', path]); } catch { /* larger, then */ }
-    if (page.problems.length > 0) console.log(page.problems);
-    console.log(`ui-${name}.png ${Math.round(statSync(path).size / 1024)} KB`);
-    await page.context().close();
+    await shoot(page, `ui-${name}`);
   }
 } finally {
   await browser.close();

@@ -65,7 +65,7 @@ test('what the server says of a file is shown as it is, with the hint', () =>
   onPage('', { statuses: [400, 429] }, async (page) => {
     const answers = [
       [400, 'invalid_argument', 'the file is a perf.data file, which is not read; run perf script and open what it prints'],
-      [429, 'resource_exhausted', 'other files are being read at the moment; try again in a moment'],
+      [429, 'resource_exhausted', 'other files are being read; try again in a moment'],
     ];
     await page.route(/api\/v1\/files\?/, (route) => {
       if (route.request().method() !== 'POST') return route.continue();
@@ -78,7 +78,7 @@ test('what the server says of a file is shown as it is, with the hint', () =>
       const said = await alert.locator('p').allTextContents();
       assert.equal(said.length, 2);
       assert.match(said[0], /perf\.data: the file is a perf\.data file, which is not read ?run perf script and open what it prints/);
-      assert.match(said[1], /b\.folded: other files are being read at the moment ?try again in a moment/);
+      assert.match(said[1], /b\.folded: other files are being read ?try again in a moment/);
     });
     assert.equal(await alert.locator('.files-hint').first().textContent(), 'run perf script and open what it prints');
   }));

@@ -300,9 +300,9 @@ test('what is superseded is given up', async () => {
 const refusals = [
   [500, { code: 'internal', message: 'the disk is on fire; call somebody' }, /server failed/i, /disk is on fire/i, 'Try again'],
   [403, { code: 'permission_denied', message: 'this token may not read' }, /does not allow/i, /may not read/i, 'Enter a token'],
-  [413, { code: 'resource_exhausted', message: 'the answer would be too large' }, /more than the server allows/i, /too large/i, 'Try again'],
-  [429, { code: 'resource_exhausted', message: 'too many queries at once' }, /more than the server allows/i, /too many/i, 'Try again'],
-  [504, { code: 'deadline_exceeded', message: 'the query took longer than 60 s' }, /took too long/i, /shorter range/i, 'Look at the last quarter of the range'],
+  [413, { code: 'resource_exhausted', message: 'the answer would be too large' }, /exceeds a limit of the server/i, /too large/i, 'Try again'],
+  [429, { code: 'resource_exhausted', message: 'too many queries at once' }, /exceeds a limit of the server/i, /too many/i, 'Try again'],
+  [504, { code: 'deadline_exceeded', message: 'the query took longer than 60 s' }, /took too long/i, /shorter range/i, 'Show the last quarter of the range'],
 ];
 for (const [status, body, title, text, action] of refusals) {
   test(`a ${status} is a state with something to do`, async () => {
@@ -334,13 +334,13 @@ test('a server that wants a token gets one, for this tab alone', () => onPage(qu
       : route.fulfill({ status: 401, json: { code: 'unauthenticated', message: 'a token is needed' } });
   }),
 }, async (page) => {
-  const dialog = page.getByRole('dialog', { name: 'A token, please' });
+  const dialog = page.getByRole('dialog', { name: 'Token required' });
   await dialog.waitFor();
   await page.keyboard.type('vesta_wrong'); // the field has the focus
-  await dialog.getByRole('button', { name: 'Use it' }).click();
-  await eventually(async () => assert.match(await dialog.textContent(), /does not take the token/));
+  await dialog.getByRole('button', { name: 'Use token' }).click();
+  await eventually(async () => assert.match(await dialog.textContent(), /rejected the token/));
   await dialog.getByRole('textbox', { name: 'Token' }).fill('vesta_right');
-  await dialog.getByRole('button', { name: 'Use it' }).click();
+  await dialog.getByRole('button', { name: 'Use token' }).click();
   await openFlame(page);
   assert.equal(await dialog.count(), 0);
   assert.doesNotMatch(page.url(), /vesta_/);
@@ -352,7 +352,7 @@ test('an empty store says how data gets there, and shows the first as it comes',
   others.push(() => empty.remove());
   await empty.start();
   const page = await openPage(browser(), empty);
-  await page.getByRole('heading', { name: 'Nothing is stored yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No profiles yet' }).waitFor();
   const text = await page.locator('.first-run').textContent();
   assert.ok(text.includes(new URL(empty.url).host), text);
   await empty.send(small, { service: 'first' });

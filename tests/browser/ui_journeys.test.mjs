@@ -88,7 +88,7 @@ test('labels filter: chips, a click into the chart, Alt to exclude', () => onPag
   await eventually(async () => assert.equal(stateOf(page).get('query'), `cpu{service_name="checkout", pod="${first}"}`));
   await page.getByRole('button', { name: `Remove pod is ${first}` }).waitFor();
   await eventually(async () => assert.equal((await detailsOf(page)).total, '8.97 min')); // one pod of two
-  await page.getByRole('button', { name: `pod is ${first}: turn round to is not` }).click();
+  await page.getByRole('button', { name: `pod is ${first}: change to is not` }).click();
   await eventually(async () => assert.equal(stateOf(page).get('query'), `cpu{service_name="checkout", pod!="${first}"}`));
   await page.getByRole('button', { name: `Remove pod is not ${first}` }).click();
   await eventually(async () => assert.equal(stateOf(page).get('query'), checkout));
@@ -137,7 +137,7 @@ test('a regression: drag, Shift-drag, Compare; what doubled is on top, significa
   await page.locator('.explore-baseline').getByRole('button', { name: 'Compare' }).click();
   await eventually(async () => assert.equal(stateOf(page).get('view'), 'diff'));
   await eventually(async () => assert.match(await page.textContent('.diff-summary'),
-    /^−20\.5 s \(−3\.7 %\) The selection takes 3\.7 % less time than the baseline\. \d+ functions changed by more than chance/));
+    /^−20\.5 s \(−3\.7 %\) The selection takes 3\.7 % less time than the baseline\. \d+ functions changed significantly/));
   await button(page, 'Table').click();
   await eventually(async () => {
     const [first] = await rowsOf(page);
@@ -183,7 +183,7 @@ test('search says what share of all it found', () => onPage(query(), {}, async (
   await page.fill('.flame-search input', '/^(memcmp|_int_free)$/');
   await eventually(async () => assert.equal(await found.textContent(), '13.3 % in 3')); // 2 × (286 + 167 + 142)
   await page.fill('.flame-search input', '/(/');
-  await eventually(async () => assert.equal(await found.textContent(), 'not an expression'));
+  await eventually(async () => assert.equal(await found.textContent(), 'invalid regular expression'));
   await page.fill('.flame-search input', 'nowhere');
   await eventually(async () => assert.equal(await found.textContent(), 'no match'));
   await page.fill('.flame-search input', 'memcmp');

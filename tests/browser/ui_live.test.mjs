@@ -10,7 +10,7 @@ import { detailsOf, eventually, openFlame, rowsOf, searchFor, setUpPages, stateO
 
 if (process.getuid() !== 0) skip('sampling needs root');
 
-const { server, onPage } = setUpPages({ role: 'up', options: ['--duration', '1s', '--metrics', ''] });
+const { server, onPage } = setUpPages({ role: 'up', options: ['--window', '1s', '--metrics', ''] });
 let victim;
 before(() => {
   const program = join(server.folder, 'shares');
@@ -48,7 +48,7 @@ test('the victim is among the services, and its hot function in its flame graph 
 
 test('targets show the agent of this process at work', () => onPage('?view=targets&refresh=5', {}, async (page) => {
   await page.getByRole('heading', { name: 'The agent of this process' }).waitFor();
-  await eventually(async () => assert.match(await page.locator('.targets-figures').first().textContent(), /Rate in force\d+ Hz/));
+  await eventually(async () => assert.match(await page.locator('.targets-figures').first().textContent(), /Sampling rate\d+ Hz/));
   await page.locator('.targets-table').first().waitFor();
 }));
 
@@ -65,7 +65,7 @@ test('a server that goes away leaves everything as it was, and is taken up again
       const address = page.url();
       await server.stop('SIGKILL');
       await page.locator('.banner').waitFor();
-      assert.match(await page.locator('.banner').textContent(), /server does not answer/);
+      assert.match(await page.locator('.banner').textContent(), /server is not responding/);
       assert.equal(page.url(), address);
       assert.equal(await page.locator('.flame-search input').inputValue(), 'heavy');
       assert.ok(await page.locator('.flame-canvas').first().isVisible());

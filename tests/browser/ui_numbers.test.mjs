@@ -120,7 +120,7 @@ test('two versions over a deploy differ by what one instance takes', () => onPag
   await eventually(async () => assert.match(await page.textContent('.diff-summary'), /\(\+89 %\)/));
   assert.equal(stateOf(page).get('scale'), 'absolute');
   await page.getByRole('button', { name: 'Shares', exact: true }).click();
-  await eventually(async () => assert.match(await page.textContent('.diff-summary'), /only the mix shows/));
+  await eventually(async () => assert.match(await page.textContent('.diff-summary'), /shows the mix, not the growth/));
   await eventually(async () => assert.deepEqual((await rowsOf(page)).slice(0, 1).map((row) => [row.Function, row['Self after'], row['Self change']]),
     [['compile', '21.9 %', '+21.9 pp']]));
   await page.getByRole('button', { name: 'Rate per instance', exact: true }).click();

@@ -126,15 +126,13 @@ def parse(data):
 
     locations, mapping_of = {}, {}
     for body in top.get(4, []):
-        identity = address = mapping = 0
+        identity = mapping = 0
         lines = []
         for number, value in _fields(body):
             if number == 1:
                 identity = value
             elif number == 2:
                 mapping = value
-            elif number == 3:
-                address = value
             elif number == 4:
                 line = _message(value)
                 name, file = functions.get(line.get(1, 0), ("", ""))
@@ -185,7 +183,7 @@ def _field(number, content):
 
 
 def encode(samples, types=(("cpu", "nanoseconds"),), time_ns=0, duration_ns=0):
-    """The bytes of a profile. A sample is (names of functions, leaf first; values; labels)."""
+    """The bytes of a profile. A sample is (names of functions, leaf first; values; labels, texts or numbers)."""
     strings = {"": 0}
     functions = {}
 
@@ -202,7 +200,7 @@ def encode(samples, types=(("cpu", "nanoseconds"),), time_ns=0, duration_ns=0):
         for value in values:
             sample += _field(2, value)
         for key, value in labels.items():
-            sample += _field(3, _field(1, text(key)) + _field(2, text(value)))
+            sample += _field(3, _field(1, text(key)) + (_field(3, value) if isinstance(value, int) else _field(2, text(value))))
         out += _field(2, bytes(sample))
     for name, number in functions.items():
         out += _field(4, _field(1, number) + _field(4, _field(1, number)))

@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import server  # noqa: E402
 import support  # noqa: E402
-from server import Server  # noqa: E402,F401
+
+Server = server.Server
 
 CLIENTS = Path(__file__).resolve().parent / "clients"
 TOOLS = support.ROOT / "build" / "test-clients"

@@ -18,6 +18,7 @@ OTLP = Path(__file__).resolve().parent / "otlp"
 CONFIG = """
 agent:
   profiling:
+    off_cpu: true
     duration: 1s
     upload_interval: 1s
   exporters:
@@ -70,7 +71,8 @@ class AgentOtlp(unittest.TestCase):
         for kind in ("grpc", "http"):
             with self.subTest(kind):
                 found = self.judge(self.got(kind))
-                self.assertEqual(sum(message["totals"]["samples"] for message in found), taken)
+                self.assertEqual(sum(message["totals"].get("samples", 0) for message in found), taken)
+                self.assertGreater(sum(message["totals"].get("off_cpu", 0) for message in found), 0)
                 self.assertGreater(sum(message["build_ids"] for message in found), 0)
                 hashes = {message["content_hashes"].get(str(shares)) for message in found} - {None}
                 self.assertEqual(hashes, {content_hash(shares)}, "the victim has no build id of its own")
@@ -80,6 +82,12 @@ class AgentOtlp(unittest.TestCase):
         report = json.loads(support.vesta("top", *of_victim, "-o", "json").stdout)
         self.assertIn("heavy", [row["name"] for row in report["rows"]])
         self.check_events(victim.pid, taken)
+
+    def check_waits(self, events):
+        waits = [event for event, _, _ in events if event["profileType"] == "off-cpu"]
+        self.assertTrue(waits)
+        self.assertEqual({event["eventType"] for event in waits}, {"ebpf.OffCPUSample"})
+        self.assertTrue(all(event["durationNs"] > 0 for event in waits))
 
     def check_events(self, pid, taken):
         script = """
@@ -98,6 +106,8 @@ for path in sys.argv[1:]:
         done = subprocess.run([sdk.otlp_python(), "-c", script, *map(str, self.got("logs"))], capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
         events = [json.loads(line) for line in done.stdout.splitlines()]
+        self.check_waits(events)
+        events = [found for found in events if found[0]["profileType"] == "cpu"]
         self.assertEqual(sum(event["sampleWeight"] for event, _, _ in events), taken)
         ours = [(event, attributes) for event, attributes, _ in events if event.get("pid") == pid]
         self.assertTrue(ours)

@@ -1,7 +1,10 @@
 """The command line against a server: everything that it does with files it does with selectors, and what only a server has."""
 
+import csv
+import io
 import json
 import os
+import re
 import subprocess
 import tempfile
 import time
@@ -60,6 +63,97 @@ class CommandLine(unittest.TestCase):
         for words in (["tree"], ["peek", "work"], ["traces"], ["flame"], ["types"]):
             report = self.vesta(*words, 'cpu{version="2"}')
             self.assertTrue("parse" in report.stdout or words == ["types"], words)
+
+    def test_reports_of_selectors_are_those_of_files(self):
+        self.addCleanup(self.vesta, "delete", '{service_name="same"}', "--all-time", "--yes")  # others list all services
+        samples = [(["leaf(int)", "work", "main"], [30_000_000], {"latency_ms": 5}), (["work", "main"], [20_000_000], {"latency_ms": 70}),
+                   (["read", "leaf(int)", "main"], [9_000_000], {}), (["idle", "main"], [1_000_000], {"latency_ms": 5})]
+        path = self.folder / "same.pb"
+        path.write_bytes(pprof_proto.encode(samples, time_ns=time.time_ns() - 60_000_000_000, duration_ns=1_000_000_000))
+        self.vesta("import", path, "--service", "same")
+        filters = ([], ["--prune-from", "^leaf$"], ["--tag-focus", "latency_ms=5"], ["--tag-ignore", "latency_ms=:10"],
+                   ["--tag-focus", "latency_ms=5:", "--relative"], ["--tag-focus", "latency_ms=5", "--focus", "work", "--prune-from", "work"],
+                   ["--tag-root", "latency_ms"], ["--tag-leaf", "latency_ms,none", "--tag-root", "none"],
+                   ["--tag-root", "latency_ms", "--tag-ignore", "latency_ms=70", "--focus", "work|idle"])
+        for words in (["top"], ["tree"], ["flame"], ["flame", "--inverted"], ["flame", "-n", "2"], ["traces"], ["peek", "leaf"], ["list", "work"]):
+            for flags in filters:
+                if words[0] == "list" and {"--relative", "--tag-root", "--tag-leaf"} & set(flags):
+                    continue
+                with self.subTest(words=words, flags=flags):
+                    of_file = support.vesta(*words, path, *flags, check=False)
+                    of_server = self.vesta(*words, 'cpu{service_name="same"}', *flags, check=False)
+                    self.assertEqual(of_server.returncode, of_file.returncode, of_server.stderr)
+                    self.assertEqual(of_server.stdout, of_file.stdout)
+
+    def test_root_by_is_tag_root_of_files(self):
+        self.addCleanup(self.vesta, "delete", '{service_name="rooted"}', "--all-time", "--yes")
+        samples = [(["leaf", "work", "main"], [30_000_000], {"latency_ms": 5}), (["work", "main"], [20_000_000], {"latency_ms": 70}),
+                   (["read", "main"], [9_000_000], {}), (["idle", "main"], [1_000_000], {"latency_ms": 5})]
+        path, exported = self.folder / "rooted.pb", self.folder / "exported.pb.gz"
+        path.write_bytes(pprof_proto.encode(samples, time_ns=time.time_ns() - 60_000_000_000, duration_ns=1_000_000_000))
+        self.vesta("import", path, "--service", "rooted")
+        # With their labels, as --tag-focus of several sources asks for them.
+        query = urllib.parse.urlencode({"query": 'cpu{service_name="rooted"}', "samples": "true"})
+        with urllib.request.urlopen(f"{self.server.url}/api/v1/pprof?{query}") as answer:
+            exported.write_bytes(answer.read())
+        for flags in ([], ["--tag-focus", "latency_ms=5"], ["--tag-ignore", "latency_ms=5"], ["--tag-focus", "latency_ms=1:", "--relative"],
+                      ["--tag-focus", "latency_ms=5", "--hide", "work"]):
+            with self.subTest(flags=flags):
+                of_file = support.vesta("flame", exported, "--tag-root", "latency_ms", "-o", "csv", *flags).stdout
+                names = [flag[2:].replace("-", "_") for flag in flags if flag.startswith("--")]
+                values = [flag for flag in flags if not flag.startswith("--")] + ["true"]
+                query = urllib.parse.urlencode({"query": 'cpu{service_name="rooted"}', "root_by": "latency_ms", "rows": 0,
+                                                "format": "csv", **dict(zip(names, values))})
+                with urllib.request.urlopen(f"{self.server.url}/api/v1/tree?{query}") as answer:
+                    of_server = answer.read().decode()
+                self.assertEqual(self.weights_by_path(of_server), self.weights_by_path(of_file))
+
+    @staticmethod
+    def weights_by_path(text):
+        """Path, total and self of every node; a value of a label is the same node whether its name is said or not."""
+        paths, out = {-1: ()}, {}
+        for row in csv.DictReader(io.StringIO(text)):
+            name = {"latency_ms=": "<unknown>"}.get(row["name"], row["name"].removeprefix("latency_ms="))
+            paths[int(row["id"])] = paths[int(row["parent"])] + (name,)
+            out[paths[int(row["id"])]] = (row["total"], row["self"])
+        return out
+
+    def test_a_picture_of_two_selectors_is_that_of_their_files(self):
+        self.addCleanup(self.vesta, "delete", '{service_name="drawn"}', "--all-time", "--yes")
+        files = []
+        for version, weights in (("a", (30, 20, 9)), ("b", (60, 5, 0))):
+            samples = [(["leaf", "work", "main"], [weights[0] * 1_000_000], {}), (["work", "main"], [weights[1] * 1_000_000], {}),
+                       (["gone", "main"], [weights[2] * 1_000_000], {})]
+            files.append(self.folder / f"{version}.pb")
+            files[-1].write_bytes(pprof_proto.encode([sample for sample in samples if sample[1][0]],
+                                                     time_ns=time.time_ns() - 60_000_000_000, duration_ns=1_000_000_000))
+            self.vesta("import", files[-1], "--service", "drawn", "--labels", f"version={version}")
+        selectors = [f'cpu{{service_name="drawn",version="{version}"}}' for version in "ab"]
+        for flags in ([], ["--hide", "work"], ["--scale", "share"]):
+            with self.subTest(flags=flags):
+                self.vesta("diff", *selectors, "-o", self.folder / "server.svg", *flags)
+                support.vesta("diff", *files, "-o", self.folder / "file.svg", *(flags or ["--scale", "rate"]))
+                boxes = [re.findall(r"<g><title>.*?</g>", (self.folder / f"{name}.svg").read_text()) for name in ("server", "file")]
+                self.assertGreaterEqual(len(boxes[1]), 4)
+                self.assertEqual(boxes[0], boxes[1])
+        self.vesta("diff", *selectors, "-o", self.folder / "server.html")
+        self.assertIn('id="profile"', (self.folder / "server.html").read_text())
+        nothing = self.vesta("diff", *selectors, "-o", self.folder / "none.svg", "--focus", "nowhere", check=False)
+        self.assertEqual(nothing.returncode, 4, nothing.stderr)
+        self.assertFalse((self.folder / "none.svg").exists())
+
+    def test_labels_of_a_selector(self):
+        self.addCleanup(self.vesta, "delete", '{service_name="labelled"}', "--all-time", "--yes")
+        path = self.folder / "labelled.pb"
+        path.write_bytes(pprof_proto.encode([(["main"], [10_000_000], {"bytes": 64}), (["main"], [30_000_000], {"bytes": 128})],
+                                            time_ns=time.time_ns() - 60_000_000_000, duration_ns=1_000_000_000))
+        self.vesta("import", path, "--service", "labelled")
+        labels = self.vesta("labels", 'cpu{service_name="labelled"}', "-o", "csv").stdout.splitlines()
+        self.assertIn("service_name,labelled,40000000", labels)
+        of_file = support.vesta("labels", path, "-o", "csv").stdout.splitlines()
+        self.assertEqual([line for line in labels if line.startswith("bytes")], [line for line in of_file if line.startswith("bytes")])
+        roots = json.loads(self.vesta("flame", 'cpu{service_name="labelled"}', "--tag-root", "bytes", "-o", "json").stdout)
+        self.assertEqual(len([node for node in roots["nodes"] if node["parent"] == 0]), 2)
 
     def test_a_selector_that_finds_nothing_says_where_to_look(self):
         for words in (["top", 'cpu{service_name="shoop"}'], ["export", 'cpu{version="9"}', "-o", "-"],

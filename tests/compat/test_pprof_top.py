@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`vesta top` says what `go tool pprof -top` says, on files that neither of them wrote."""
 
+import json
 import posixpath
 import re
 import unittest
@@ -75,7 +76,8 @@ class PprofTop(unittest.TestCase):
             if not expected.rows:
                 self.assertEqual(done.returncode, 4, "no data is exit code 4")
                 return
-            report = top(path, "--type", sample_type, *ours)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            report = json.loads(done.stdout)
             self.assertEqual(report["unit"], unit)
             self.assertEqual([self.printed(row, ours) for row in report["rows"]], expected.rows)
 

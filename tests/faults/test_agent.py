@@ -2,7 +2,6 @@
 """An agent whose server goes away, and an agent that is killed: what was sampled arrives, once."""
 
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -16,7 +15,7 @@ from harness import compile_program, running, wait_until  # noqa: E402
 from server import Server  # noqa: E402
 
 SAMPLES = "process_cpu:samples:count:cpu:nanoseconds"
-FAST = ["--duration", "1s"]
+FAST = ["--window", "1s"]
 
 
 def stored(server):
@@ -61,14 +60,15 @@ agent:
                 self.assertEqual(stored(server), sender.taken(), sender.log())
 
     def test_outage_is_said_once_and_its_end_too(self):
-        away, back = "the server cannot be reached", "the server is reachable again"
+        away, back = "cannot reach the server", "the server is reachable again"
+        warning = "warning: server: "
         data = self.folder / "outage-data"
         with running(self.shares), Server(data=data) as server:
             with agent.Agent("--config", self.config("outage", server)) as sender:
                 wait_until(lambda: stored(server) > 0, "profiles arrive")
-                self.assertEqual(sender.health(), (200, "ok\n"))
+                # The metric counts others, too, which come and go on a busy host: symbolization is late, CPU is short.
+                self.assertNotIn(warning, sender.health()[1])
                 self.assertNotIn(away, sender.log())
-                warnings = sender.metric("vesta_agent_warnings")
                 server.kill()
                 wait_until(lambda: away in sender.log(), "the outage is in the log")
                 line = next(line for line in sender.log().splitlines() if away in line)
@@ -76,8 +76,8 @@ agent:
                     self.assertIn(part, line)
                 status, text = sender.health()
                 self.assertEqual(status, 200, "a restart of the agent would not help")
-                self.assertIn("warning: server: ", text)
-                self.assertEqual(sender.metric("vesta_agent_warnings"), warnings + 1)
+                self.assertIn(warning, text)
+                self.assertGreaterEqual(sender.metric("vesta_agent_warnings"), 1)
                 failures = sender.metric("vesta_agent_exporter_failures_total")
                 wait_until(lambda: sender.metric("vesta_agent_exporter_failures_total") >= failures + 2, "it is tried again")
                 self.assertEqual(sender.log().count(away), 1)
@@ -85,8 +85,7 @@ agent:
                 wait_until(lambda: back in sender.log(), "its end is in the log")
                 line = next(line for line in sender.log().splitlines() if back in line)
                 self.assertRegex(line, r"sent=[1-9]\d* expired=0")
-                self.assertEqual(sender.health(), (200, "ok\n"))
-                self.assertEqual(sender.metric("vesta_agent_warnings"), warnings)
+                wait_until(lambda: warning not in sender.health()[1], "the warning is gone")
                 self.assertEqual(sender.stop(), 0)
                 self.assertEqual((sender.log().count(away), sender.log().count(back)), (1, 1), sender.log())
 
@@ -120,7 +119,7 @@ agent:
                     wait_until(lambda: sender.metric("vesta_agent_sample_rate") == rate, f"{rate} Hz are in force")
                 config.write_text("agent:\n  profilin:\n    sample_rate: 5\n")
                 sender.process.send_signal(1)
-                wait_until(lambda: "stays as it was" in sender.log(), "a broken file is refused")
+                wait_until(lambda: "configuration not reloaded" in sender.log(), "a broken file is refused")
                 self.assertIn("profiling", sender.log())
                 self.assertEqual(sender.stop(), 0)
                 self.assertEqual(stored(server), sender.taken())

@@ -110,7 +110,7 @@ agent:
         # Large binaries with many symbols, which come and go.
         work = "while :; do python3 -c 'import ssl, sqlite3, json; sum(range(300000))'; done"
         with running(self.shares), running("sh", "-c", work), AgentInCgroup(cgroup, "--config", config) as sender:
-            self.assertIn("to fit into the agent's cgroup", sender.log())
+            self.assertIn("to fit the agent's cgroup", sender.log())
             wait_until(lambda: sender.metric("vesta_agent_windows_total") >= 15, "fifteen windows")
             self.assertGreater(sender.metric("vesta_agent_exporter_sent_total"), 0)
             self.assertEqual(sender.stop(), 0, sender.log())

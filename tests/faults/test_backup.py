@@ -73,7 +73,7 @@ class Backup(unittest.TestCase):
             self.assertIn(200, statuses)
             for status, _, body in answers:
                 if status == 409:
-                    self.assertIn(b"another backup is being made", body)
+                    self.assertIn(b"another backup is in progress", body)
             self.assertEqual(self.restored("nightly", f"restored-{attempt}"), taken)
 
     def test_a_backup_that_cannot_be_read_back_leaves_the_earlier_one(self):
@@ -88,7 +88,7 @@ class Backup(unittest.TestCase):
         self.assertEqual(push(self.server, 100), 200)
         status, _, body = self.backup("nightly")
         self.assertNotEqual(status, 200, "a backup with a damaged file counts as made")
-        self.assertIn(b"earlier one was left", body)
+        self.assertIn(b"previous one is intact", body)
         self.assertEqual({path.name for path in (self.backups / "nightly" / "meta").iterdir()}, earlier)
         self.assertEqual(self.backup("another")[0], 200)
 

@@ -95,7 +95,6 @@ class BadRequests(unittest.TestCase):
         self.assert_push(200, gzip.compress(push(pprof())), **{"Content-Encoding": "gzip"})
 
     def test_broken_pprofs_are_refused(self):
-        now = time.time_ns()
         for name, profile in {
             "no sample types": pprof(types=()),
             "location 0": pprof(location=0),

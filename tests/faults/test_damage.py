@@ -92,7 +92,7 @@ class Damage(unittest.TestCase):
         # All before the hole, nothing behind it: what the message says.
         self.assertEqual(set(found), {f"number_{number}" for number in range(count)})
         said = self.server.log()
-        self.assertRegex(said, r"writes are missing from the write-ahead log.*lost.*acknowledged before is served")
+        self.assertRegex(said, r"the write-ahead log has a gap.*lost.*acknowledged before is available")
         lost = [line for line in self.server.request("/metrics")[2].decode().splitlines() if "lost_log_bytes" in line and line[0] != "#"]
         self.assertEqual(len(lost), 1, lost)
         self.assertGreater(float(lost[0].split()[-1]), 0)
@@ -106,7 +106,7 @@ class Damage(unittest.TestCase):
         self.server.start()
         found = names(self.server)[1]
         self.assertEqual(set(found), {f"number_{number}" for number in range(NUMBERS - 1)})
-        self.assertRegex(self.server.log(), r"the last \d+ bytes of the write-ahead log could not be read")
+        self.assertRegex(self.server.log(), r"cannot read the last \d+ bytes of the write-ahead log")
 
     def test_a_damaged_manifest_means_that_nothing_is_served(self):
         manifests = list(self.store.glob("MANIFEST-*"))
@@ -117,7 +117,7 @@ class Damage(unittest.TestCase):
                 file.write(b"\xa5" * 60)
         text = self.refused()
         self.assertRegex(text, "(?i)corruption")
-        self.assertIn("nothing is served", text)
+        self.assertIn("no data can be served", text)
         self.assertIn("vesta restore", text)
 
     def start_with_damage(self, original, table, place, length):
@@ -148,8 +148,8 @@ class Damage(unittest.TestCase):
                     problem = self.start_with_damage(original, table.name, place, length)
                     if problem is not None:
                         self.assertRegex(problem, "(?i)corruption")
-                        self.assertIn("nothing is served", problem)
-                        self.assertNotIn("others go on", problem)
+                        self.assertIn("no data can be served", problem)
+                        self.assertNotIn("others work", problem)
                         seen.add("nothing")
                     else:
                         seen.add(self.check_rest(place == 5))
@@ -164,19 +164,19 @@ class Damage(unittest.TestCase):
             return "all"
         text = body.decode()
         self.assertEqual(status, 500, text)
-        self.assertIn("questions and writes that need it fail, all others go on", text)
+        self.assertIn("queries and writes that need it fail, others work", text)
         self.assertEqual(self.server.get("/api/v1/values/service_name")["values"], ["disk"])
         parameters = {"query": '{service_name="disk"}', "all_time": "true"}
         if is_part:
             self.assertEqual(push(self.server, 2000, service="other")[0], 200)
             self.assertEqual(names(self.server, "other"), (200, ["number_2000"]))
-            if "Delete the range" in text:
+            if "delete the range" in text:
                 parameters = {"query": '{service_name="disk"}', "from": "now-2h", "to": "now"}
             status, _, body = self.server.request(f"/api/v1/series?{urlencode(parameters)}", method="DELETE")
             self.assertEqual(status, 200, body)
             self.assertEqual(push(self.server, 1001)[0], 200)
             self.assertEqual(names(self.server), (200, ["number_1001"]))
-        return "service" if "Delete the service" in text else "range"
+        return "service" if "delete the service" in text else "range"
 
 
 support.main()

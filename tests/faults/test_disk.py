@@ -119,7 +119,7 @@ class Disk(unittest.TestCase):
                     deadline = time.monotonic() + 60
                     while push(server, 102)[0] != 200:
                         self.assertLess(time.monotonic(), deadline, f"there is room, but writes are refused\n{server.log()}")
-                    self.assertIn("writes are taken again", server.log())
+                    self.assertIn("writes are accepted again", server.log())
                     server.kill()
                     server.start()
                     self.assertEqual(names(server)[1], kept | {"number_102"})

@@ -38,7 +38,7 @@ class SystemdUnits(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_the_agent_may_have_what_it_keeps(self):
-        header = (support.ROOT / "src" / "agent" / "self" / "reduce_privileges.h").read_text()
+        header = (support.ROOT / "src" / "agent" / "hardening" / "reduce_privileges.h").read_text()
         kept = re.findall(r"Capability::k(\w+),", header)
         self.assertGreater(len(kept), 5)
         names = {"CAP_" + re.sub(r"(?<!^)(?=[A-Z])", "_", name).upper() for name in kept}

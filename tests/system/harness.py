@@ -83,8 +83,13 @@ def running(*command, **options):
 
 
 def cpu_ns(pid):
-    """CPU time that the first thread of a process has had so far, to the nanosecond."""
-    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+    """CPU time that the threads of a process which still run have had so far, to the nanosecond: all of them, as a
+    runtime may move a program's work from one to another."""
+    total = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+            total += int(Path(f"/proc/{pid}/task/{thread}/schedstat").read_text().split()[0])
+    return total
 
 
 def wait_for_cpu(process, seconds=0.05):

@@ -91,7 +91,7 @@ class AgentConfig(RecordingTest):
         return path
 
     def test_documented_examples_start(self):
-        for name, text, silent in (("full", FULL, ["off_cpu", "memory", "mutex", "block", "goroutine"]),
+        for name, text, silent in (("full", FULL, ["memory", "mutex", "block", "goroutine"]),
                                    ("java", JAVA, ["java_ebpf"]), ("jfr", JFR.format(folder=self.folder), [])):
             with self.subTest(name), agent.Agent("--config", self.config(text)) as started:
                 wait_until(lambda: started.metric("vesta_agent_samples_total") > 0, "samples are taken")
@@ -107,13 +107,13 @@ class AgentConfig(RecordingTest):
         self.assertIn("sample_rate?", done.stderr)
 
     def test_two_agents_on_one_host(self):
-        with agent.Agent("--to", "127.0.0.1:9") as first:
+        with agent.Agent("--endpoint", "127.0.0.1:9") as first:
             done = support.vesta("agent", "--state", self.folder / "second", "--metrics", "", check=False)
             self.assertEqual(done.returncode, 1)
             self.assertIn(str(first.process.pid), done.stderr)
 
     def test_it_gives_up_what_it_does_not_need(self):
-        with agent.Agent("--to", "127.0.0.1:9") as started:
+        with agent.Agent("--endpoint", "127.0.0.1:9") as started:
             def capabilities():
                 status = Path(f"/proc/{started.process.pid}/status").read_text()
                 return {name: int(re.search(rf"^{name}:\t([0-9a-f]+)$", status, re.MULTILINE)[1], 16)

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import harness
-from harness import RecordingTest, running, support, wait_until
+from harness import RecordingTest, running, wait_until
 
 import agent
 from server import Server
@@ -53,7 +53,7 @@ class AgentServices(RecordingTest):
         with Server() as server, running(python, worker), running("bash", shell), running(python, main), \
                 running(python, "manage.py", cwd=manage.parent), running(link), \
                 running("bash", f"/dev/fd/{descriptor}", pass_fds=[descriptor]) as by_descriptor, running("bash", storm), \
-                agent.Agent("--config", config, "--to", server.grpc):
+                agent.Agent("--config", config, "--endpoint", server.grpc):
             expected = {"w.py", "w.sh", "checkout/main.py", "billing/manage.py", "tool-server", "bash", "short-lived commands"}
             wait_until(lambda: expected <= set(labels(server, "service_name")), "all of them have names", 120)
             found = set(labels(server, "service_name"))

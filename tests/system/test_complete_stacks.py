@@ -3,8 +3,6 @@
 
 import contextlib
 import subprocess
-import unittest
-from pathlib import Path
 
 import harness
 from harness import PROGRAMS, LiveRecording, RecordingTest, compile_program, running, wait_until

@@ -3,7 +3,6 @@
 
 import math
 import os
-import unittest
 
 import harness
 from harness import LiveRecording, RecordingTest, compile_program, record, running, wait_for_cpu

@@ -119,7 +119,7 @@ class Dump(RecordingTest):
     def test_a_process_that_does_not_exist(self):
         done = vesta_dump(4194304, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("there is no process 4194304", done.stderr)
+        self.assertIn("no process 4194304", done.stderr)
 
 
 if __name__ == "__main__":

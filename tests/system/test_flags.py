@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Every flag of `vesta record`, what it says, and how it ends."""
 
+import base64
 import fcntl
 import gzip
 import json
@@ -11,7 +12,6 @@ import signal
 import struct
 import subprocess
 import termios
-import unittest
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -22,6 +22,11 @@ from harness import (LiveRecording, RecordingTest, compile_program, pprof_proto,
 
 KERNEL_NAMES = {"entry_SYSCALL_64_after_hwframe", "do_syscall_64", "asm_exc_page_fault",
                 "asm_sysvec_apic_timer_interrupt"}
+
+
+def profile_of_page(page):
+    """The columns inside of an exported page (docs/formats/flame-columns.md)."""
+    return base64.b64decode(re.search(rb'id="profile"[^>]*>([^<]*)<', page)[1])
 
 
 class Flags(RecordingTest):
@@ -47,7 +52,7 @@ class Flags(RecordingTest):
             "otlp.json": lambda data: json.loads(data)["resourceProfiles"],
             "otlp": lambda data: b"heavy" in data,
             "svg": lambda data: b"<svg" in data and b"heavy" in data,
-            "html": lambda data: b"<html" in data.lower() and b"heavy" in data,
+            "html": lambda data: b"<html" in data.lower() and b"heavy" in profile_of_page(data),
         }
         # What --help lists is what there is.
         listed = set(re.findall(r"(?<=[\s,])\.([a-z.]+)", support.vesta("record", "--help").stdout.replace("\n", " ")))
@@ -72,7 +77,7 @@ class Flags(RecordingTest):
         done = vesta_record("-p", victim.pid, "-F", "499", "-d", "300ms", "-o", "-", text=False)
         self.assertTrue(pprof_proto.parse(gzip.decompress(done.stdout)).samples)
         self.assertNotIn(b"wrote", done.stderr)
-        done = vesta_record("-p", victim.pid, "-F", "499", "-d", "300ms", "-o", "-", "--to", "folded")
+        done = vesta_record("-p", victim.pid, "-F", "499", "-d", "300ms", "-o", "-", "--format", "folded")
         self.assertRegex(done.stdout, r"(?m)^_start;.*;main;heavy;spin \d+$")
 
     def test_default_file(self):
@@ -128,12 +133,12 @@ class Flags(RecordingTest):
     def test_per_thread(self):
         victim = self.start_threads()
         recorded = record("-p", victim.pid, "-F", "999", "-d", "1s", "--per-thread")
-        threads = {sample.labels["thread"]: sample.labels["tid"] for sample in recorded.samples}
+        threads = {sample.labels["thread.name"]: sample.labels["thread.id"] for sample in recorded.samples}
         self.assertLessEqual({"worker-0", "worker-1", "worker-2"}, set(threads))
         alive = {int(entry) for entry in os.listdir(f"/proc/{victim.pid}/task")}
         self.assertLessEqual(set(threads.values()), alive)
         together = record("-p", victim.pid, "-F", "999", "-d", "300ms")
-        self.assertFalse(any("tid" in sample.labels for sample in together.samples))
+        self.assertFalse(any("thread.id" in sample.labels for sample in together.samples))
 
     def start_threads(self):
         victim = self.enterContext(running(self.steady, "100000000"))
@@ -210,6 +215,15 @@ class Flags(RecordingTest):
         self.assertRegex(text, r"\n +\S+ +\S+% +\S+% +\S+ +\S+%  spin\n")
         self.assertIn(f"next: vesta flame {path}", text)
 
+    def test_events(self):
+        victim = self.start(self.shares)
+        path = self.folder / "e.pb.gz"
+        # A rate of its own goes before the common one.
+        for flags, rate in ((["-e", "cpu"], 99), (["-e", "cpu", "-F", "199"], 199),
+                            (["--event=cpu=499", "-F", "199"], 499)):
+            text = vesta_record("-p", victim.pid, *flags, "-d", "300ms", "-o", path).stderr
+            self.assertRegex(text, rf"\S+ of CPU in [\d,]+ samples \({rate} Hz, ")
+
     def test_open_serves_the_page(self):
         victim = self.start(self.shares)
         process = self.enterContext(running(support.VESTA, "record", "-p", victim.pid, "-F", "499", "-d", "300ms",
@@ -218,7 +232,7 @@ class Flags(RecordingTest):
         line = next(line for line in process.stderr if line.startswith("open "))
         url = re.match(r"open (http://127\.0\.0\.1:\d+/\w+)", line)[1]
         page = urllib.request.urlopen(url, timeout=harness.DEADLINE).read()
-        self.assertIn(b"heavy", page)
+        self.assertIn(b"heavy", profile_of_page(page))
         with self.assertRaises(urllib.error.HTTPError):
             urllib.request.urlopen(url.rsplit("/", 1)[0] + "/", timeout=harness.DEADLINE)
         process.send_signal(signal.SIGINT)

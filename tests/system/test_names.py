@@ -4,7 +4,6 @@
 import os
 import re
 import subprocess
-import unittest
 from pathlib import Path
 
 import harness

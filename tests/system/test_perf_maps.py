@@ -5,7 +5,6 @@ import os
 import pwd
 import resource
 import subprocess
-import unittest
 from pathlib import Path
 
 import harness

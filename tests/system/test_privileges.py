@@ -4,7 +4,6 @@
 import os
 import pwd
 import subprocess
-import unittest
 
 import harness
 from harness import RecordingTest, Recorded, compile_program, pprof_proto, running, support, wait_for_cpu

@@ -3,7 +3,6 @@
 
 import shutil
 import subprocess
-import unittest
 
 import harness
 from harness import LiveRecording, RecordingTest, compile_program

@@ -4,7 +4,6 @@
 import contextlib
 import os
 import sys
-import unittest
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1])]

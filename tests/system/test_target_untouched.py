@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import unittest
 from pathlib import Path
 
 import harness

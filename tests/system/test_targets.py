@@ -89,7 +89,7 @@ class Targets(RecordingTest):
         self.start(self.named)
         done = vesta_record("-p", self.name + "x", check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn(f"no process is called '{self.name}x'", done.stderr)
+        self.assertIn(f"no process has the name '{self.name}x'", done.stderr)
         self.assertIn(f"did you mean {self.name}", done.stderr)
 
     def test_vesta_never_matches_itself(self):
@@ -97,7 +97,7 @@ class Targets(RecordingTest):
         os.symlink(support.VESTA, own)
         done = subprocess.run([own, "record", "-p", own.name, "-d", "1s"], capture_output=True, text=True,
                               env=harness.environment(), check=False, timeout=harness.DEADLINE)
-        self.assertIn(f"no process is called '{own.name}'", done.stderr)
+        self.assertIn(f"no process has the name '{own.name}'", done.stderr)
 
     def test_a_bare_word_is_answered_with_what_was_meant(self):
         self.start(self.named)
@@ -114,14 +114,14 @@ class Targets(RecordingTest):
         wait_until(lambda: len(list(tasks.iterdir())) == 4, "threads run")
         by_name = {(task / "comm").read_text().strip(): int(task.name) for task in tasks.iterdir()}
         chosen = by_name["worker-1"]
-        recorded = record("-t", chosen, "-F", "499", "-d", "2s", "--per-thread")
-        self.assertEqual({sample.labels["tid"] for sample in recorded.samples}, {chosen})
+        recorded = record("--tid", chosen, "-F", "499", "-d", "2s", "--per-thread")
+        self.assertEqual({sample.labels["thread.id"] for sample in recorded.samples}, {chosen})
         self.assertIn(f"recorded thread {chosen} for ", recorded.stderr)
 
     def test_a_thread_that_does_not_exist(self):
-        done = vesta_record("-t", 4194304, check=False)
+        done = vesta_record("--tid", 4194304, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("there is no thread 4194304", done.stderr)
+        self.assertIn("no thread 4194304", done.stderr)
 
     def check_cgroup(self, hierarchy, flag, name, word):
         """Members, those in cgroups below, and one that joins later are recorded; others are not."""
@@ -164,7 +164,7 @@ class Targets(RecordingTest):
         self.check_cgroup(version_2(), "--container", f"docker-{number}.scope", number[:12])
 
     def test_unit(self):
-        self.check_cgroup(version_2(), "--unit", f"vesta-{os.getpid()}.service", f"vesta-{os.getpid()}")
+        self.check_cgroup(version_2(), "--systemd-unit", f"vesta-{os.getpid()}.service", f"vesta-{os.getpid()}")
 
     def test_an_empty_cgroup_is_an_error(self):
         name = f"vesta-empty-{os.getpid()}"
@@ -172,8 +172,8 @@ class Targets(RecordingTest):
         done = vesta_record("--cgroup", name, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn(f"no process runs in cgroup {name}", done.stderr)
-        for flag, message in (("--cgroup", "there is no cgroup missing"), ("--unit", "no systemd unit missing runs"),
-                              ("--container", "no container missing runs")):
+        for flag, message in (("--cgroup", "no cgroup missing"), ("--systemd-unit", "no systemd unit missing is running"),
+                              ("--container", "no container missing is running")):
             done = vesta_record(flag, "missing", check=False)
             self.assertEqual(done.returncode, 1)
             self.assertIn(message, done.stderr)
@@ -270,7 +270,7 @@ class Endings(RecordingTest):
             victim.kill()
             victim.wait()
             _, stderr = recording.communicate(timeout=harness.DEADLINE)
-            self.assertRegex(stderr, rf"there is no process {victim.pid}|process {victim.pid} ended ")
+            self.assertRegex(stderr, rf"no process {victim.pid}|process {victim.pid} ended ")
             self.assertIn(recording.returncode, (1, 4))
 
 
@@ -288,7 +288,7 @@ class Frequencies(RecordingTest):
         self.assertEqual(recorded.raw.period, round(1e9 / 9999))
         self.assertEqual(recorded.summary.lost, 0, recorded.stderr)
         if os.geteuid() == 0:
-            self.assertRegex(recorded.stderr, r"sampling cost \S+% of the CPUs' busy time in the kernel \(\S+ a sample\)")
+            self.assertRegex(recorded.stderr, r"sampling cost \S+% of the CPUs' busy time in the kernel \(\S+ per sample\)")
         self.assertNotIn("sampling cost", record("-p", victim.pid, "-F", "499", "-d", "500ms").stderr)
 
 

@@ -206,11 +206,11 @@ class Top(RecordingTest):
         self.assertTrue(local_modes & termios.ECHO and local_modes & termios.ICANON)
 
     def test_mistakes(self):
-        for arguments, message in ((("-p", "1", "x.pb.gz"), "files or processes, not both"),
-                                   (("--count", "1", "x.pb.gz"), "--count is for processes"),
+        for arguments, message in ((("-p", "1", "x.pb.gz"), "cannot combine sources with live targets"),
+                                   (("--count", "1", "x.pb.gz"), "--count applies to live targets only"),
                                    (("-p", "1", "-i", "1ms"), "--interval must be 100ms or more"),
                                    (("-p", "1", "--window", "10000s"), "--window must be 3600 intervals or fewer"),
-                                   (("-a", "-p", "1"), "-a is every process")):
+                                   (("-a", "-p", "1"), "cannot combine -a with other targets")):
             done = vesta_top(*arguments, check=False)
             self.assertEqual(done.returncode, 2, arguments)
             self.assertIn(message, done.stderr)

@@ -61,7 +61,7 @@ class UpTest(RecordingTest):
 
     def test_nothing_is_lost_at_the_end(self):
         with running(self.shares):
-            with Up("--duration", "1s", data=self.folder / "kept") as up:
+            with Up("--window", "1s", data=self.folder / "kept") as up:
                 wait_until(lambda: "shares" in up.services(), "the victim is among the services")
                 time.sleep(2)
                 self.assertEqual(up.stop(), 0)
@@ -77,7 +77,7 @@ class UpTest(RecordingTest):
 
     def test_labels_say_who_a_process_is(self):
         with running(self.shares) as victim:
-            with Up("--duration", "1s") as up:
+            with Up("--window", "1s") as up:
                 wait_until(lambda: "shares" in up.services(), "the victim is among the services")
                 answer = up.get("/api/v1/series", query='{service_name="shares"}')
                 labels = answer["series"][0]["labels"]
@@ -94,16 +94,16 @@ class UpTest(RecordingTest):
         for path in [data, *data.rglob("*")]:
             os.chown(path, 65534, 65534)
         with running(self.shares):
-            with Up("--duration", "1s", data=data) as up:
+            with Up("--window", "1s", data=data) as up:
                 wait_until(lambda: "shares" in up.services(), "the victim is among the services")
                 # Privileges go once the agent runs: what comes after is written without the others.
-                wait_until(lambda: "the right to write to files of others is kept" in up.log(), "it is said")
+                wait_until(lambda: "kept the privilege to write files of other users" in up.log(), "it is said")
                 before = up.sum_of_samples()
                 wait_until(lambda: up.sum_of_samples() > before, "more is stored")
 
     def test_pages_know_the_agent(self):
         with running(self.shares):
-            with Up("--duration", "1s") as up:
+            with Up("--window", "1s") as up:
                 wait_until(lambda: "shares" in up.services(), "the victim is among the services")
                 # The first window may be stored before the agent has finished its start.
                 answer = wait_until(lambda: (found := up.get("/api/v1/agents"))["local"] and found, "the agent is known")

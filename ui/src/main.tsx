@@ -1,9 +1,9 @@
 import { render } from 'preact';
 import { startRefreshing } from './api/refresh';
 import { App } from './app/app';
-import { keepFocus } from './app/keep_focus';
-import { startKeys } from './app/key_handler';
-import { startTheme } from './app/theme';
+import { startKeys } from './parts/commands/key_handler';
+import { keepFocus } from './parts/keep_focus';
+import { startTheme } from './state/theme';
 import './style/base.css';
 import { startDropping } from './views/files/drop';
 

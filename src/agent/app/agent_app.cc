@@ -5,26 +5,28 @@
 
 #include <array>
 #include <climits>
-#include <condition_variable>
 #include <filesystem>
-#include <mutex>
 #include <set>
 #include <thread>
 
 #include "agent/app/exporters.h"
+#include "agent/hardening/foreign_folder.h"
+#include "agent/hardening/instance_lock.h"
+#include "agent/hardening/reduce_privileges.h"
 #include "agent/jfr/jfr_folder.h"
 #include "agent/kernel/bpf_stats.h"
 #include "agent/kernel/online_cpus.h"
+#include "agent/limits/cgroup_memory.h"
+#include "agent/limits/governor.h"
+#include "agent/limits/startup_pages.h"
 #include "agent/metadata/process_metadata.h"
-#include "agent/self/cgroup_memory.h"
-#include "agent/self/foreign_folder.h"
-#include "agent/self/governor.h"
-#include "agent/self/instance_lock.h"
-#include "agent/self/reduce_privileges.h"
-#include "agent/self/startup_pages.h"
-#include "agent/self/status_page.h"
-#include "agent/windows/window_profiler.h"
+#include "agent/probes/off_cpu/take_rate.h"
+#include "agent/probes/probe.h"
+#include "agent/probes/probe_table.h"
+#include "agent/profiles/window_profiler.h"
+#include "agent/status/status_page.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/process_metrics.h"
 #include "base/thread_name.h"
 #include "base/units.h"
@@ -35,6 +37,8 @@ namespace {
 constexpr auto kCareInterval = std::chrono::seconds(1);
 // By then all that happens once has happened: programs are loaded, running processes are known.
 constexpr uint64_t kRoundsOfStart = 20;
+// Between two changes of how many stacks of waits are taken.
+constexpr uint64_t kWaitsCareNs = 60'000'000'000;
 
 std::string own_host_name() {
   std::array<char, HOST_NAME_MAX + 1> name{};
@@ -69,11 +73,29 @@ double cpu_budget_here(const AgentLimits& limits) {
   return cpu_budget(limits, static_cast<uint32_t>(cpus ? cpus->size() : 1));
 }
 
+std::vector<ProbeRequest> wanted_probes(const ProfilingConfig& config) {
+  std::vector<ProbeRequest> probes;
+  for (const auto& [name, is_wanted] :
+       {std::pair{"cpu", config.cpu}, std::pair{"off-cpu", config.off_cpu}}) {
+    if (is_wanted) probes.push_back(request_probe(*find_probe(name)));
+  }
+  for (ProbeRequest& probe : probes) {
+    probe.options.rate = has_clock(probe) ? config.sample_rate : kFirstTakes;
+    probe.options.kernel_stacks = config.symbols.include_kernel;
+    probe.options.min_wait_ns = static_cast<uint64_t>(config.off_cpu_min_wait_ns);
+    probe.options.kernel_threads = config.off_cpu_kernel_threads;
+  }
+  return probes;
+}
+
 GovernorOptions governor_options(const AgentConfig& config) {
   GovernorOptions options;
   options.cpu_share = cpu_budget_here(config.limits);
-  options.max_rate = config.profiling.sample_rate;
-  options.min_rate = std::min(config.limits.min_rate, config.profiling.sample_rate);
+  options.rates.clear();
+  for (const ProbeRequest& probe : wanted_probes(config.profiling)) {
+    const uint32_t rate = probe.options.rate;
+    if (has_clock(probe)) options.rates.push_back({std::min(config.limits.min_rate, rate), rate});
+  }
   return options;
 }
 
@@ -93,11 +115,11 @@ void share_memory(uint64_t limit, WindowProfilerOptions& options) {
   options.name_cache_bytes = limit / 32;
   options.sampling.queue_bytes = limit / 8;
   // So that a stop takes no longer than options.stop_grace_ns.
-  options.sampling.last_table_wait_ns = 3'000'000'000;
+  options.sampling.last_table_wait_ns = 3 * kSecond;
 }
 
-Result<WindowFilters> window_filters(const FilterConfig& config) {
-  WindowFilters filters;
+Result<ProfileFilters> window_filters(const FilterConfig& config) {
+  ProfileFilters filters;
   VESTA_ASSIGN(filters.hidden, FrameFilter::compile(config.exclude_patterns));
   filters.min_samples = config.min_samples;
   return filters;
@@ -115,15 +137,18 @@ struct AgentApp::Running {
         watchdog(notifier) {}
 
   Status start();
-  Status start_profiler();
-  void give_up_privileges();
-  Status start_jfr();
-  Status start_page();
+  Status start_profiler() REQUIRES(mutex);
+  void give_up_privileges() REQUIRES(mutex);
+  Status start_jfr() REQUIRES(mutex);
+  Status start_page() REQUIRES(mutex);
   std::optional<ProcessResource> resource_of(const SampledProcess& process);
   Resource host() const { return {{"host.name", host_name}}; }
   void take_care(const std::stop_token& stop);
   void govern();
-  void note_fixed_cost();
+  enum class RateChange : uint8_t { kGoverned, kConfigured };
+  void set_rates(RateChange change) REQUIRES(mutex);
+  void govern_waits() REQUIRES(mutex);
+  void note_fixed_cost() REQUIRES(mutex);
   void watch_memory();
   void watch_naming();
   CpuUsage usage() const;
@@ -133,11 +158,11 @@ struct AgentApp::Running {
   std::vector<std::string> outages() const;
   void warn();
   AgentStatus status() const;
-  Status check_reload(const AgentConfig& next) const;
+  Status check_reload(const AgentConfig& next) const REQUIRES(mutex);
   Status reload(AgentConfig next);
   void stop(std::chrono::milliseconds grace);
 
-  AgentConfig config;  // guarded by mutex once running
+  AgentConfig config GUARDED_BY(mutex);
   AgentParts parts;
   Log& log;
   const std::string host_name;
@@ -148,37 +173,40 @@ struct AgentApp::Running {
   std::optional<CgroupMemory> cgroup_memory;
   UniqueFd bpf_stats;
   std::unique_ptr<Kubernetes> kubernetes;
-  std::mutex metadata_mutex;
-  std::unique_ptr<ProcessMetadata> metadata;  // guarded by metadata_mutex
+  mutable Mutex metadata_mutex;  // taken after mutex
+  std::unique_ptr<ProcessMetadata> metadata GUARDED_BY(metadata_mutex);
   std::unique_ptr<Exporters> exporters;
   std::unique_ptr<Exporters> jfr_exporters;  // beside `exporters`, for recordings of JFR alone
   std::unique_ptr<WindowProfiler> profiler;
   std::unique_ptr<JfrFolder> jfr;
   std::unique_ptr<StatusPage> page;
-  mutable std::mutex mutex;
-  std::unique_ptr<Governor> governor;  // guarded by mutex
+  mutable Mutex mutex;
+  std::unique_ptr<Governor> governor GUARDED_BY(mutex);
   Heartbeat* collecting = nullptr;
   Heartbeat* naming = nullptr;
   Sampling::Rounds rounds;
   uint64_t start_ns = 0;
+  uint32_t waits_per_second GUARDED_BY(mutex) = kFirstTakes;
+  uint64_t waits_changed_ns GUARDED_BY(mutex) = 0;
   std::set<std::string> warned;  // of the caretaker
   bool is_stopped = false;
   std::atomic<bool> is_over_memory{false};
   std::atomic<bool> is_over_cpu{false};
   std::atomic<bool> is_naming_behind{false};
-  std::condition_variable_any wake;
-  std::mutex wake_mutex;
+  CondVar wake;
+  Mutex wake_mutex;
   std::jthread caretaker;  // last: ends before the rest does
 };
 
 Status AgentApp::Running::start() {
-  const bool samples = config.profiling.enabled && config.profiling.cpu;
+  const MutexLock guard(mutex);
+  const bool samples = config.profiling.enabled && !wanted_probes(config.profiling).empty();
   // With a server in the process, the memory is not all ours.
   if (parts.is_alone && samples) cgroup_memory = CgroupMemory::find();
   const uint64_t wanted_bytes = config.limits.memory_bytes;
   VESTA_TRY(fit_into_cgroup(cgroup_memory, config.limits));
   if (config.limits.memory_bytes < wanted_bytes) {
-    log.info("the memory limit is lower than agent.limits.memory, to fit into the agent's cgroup",
+    log.info("memory limit reduced below agent.limits.memory to fit the agent's cgroup",
              {{"limit", bytes_text(config.limits.memory_bytes)},
               {"cgroup", bytes_text(cgroup_memory->limit_bytes())}});
   }
@@ -187,8 +215,8 @@ Status AgentApp::Running::start() {
   std::filesystem::create_directories(state, problem);
   if (problem) {
     return Error{ErrorCode::kIo,
-                 fmt::format("cannot make the folder {}: {}", state, problem.message()),
-                 "agent.state names another one"};
+                 fmt::format("cannot create folder {}: {}", state, problem.message()),
+                 "set agent.state to another folder"};
   }
   std::filesystem::permissions(state, std::filesystem::perms::owner_all, problem);
   InstanceLockOptions locking;
@@ -203,8 +231,9 @@ Status AgentApp::Running::start() {
   if (parts.exporter != nullptr) exporters->add(std::move(parts.exporter));
   VESTA_TRY(exporters->configure(config.exporters, config.profiling.upload_interval_ns));
   if (exporters->empty() && !config.jfr.log_export) {
-    log.warn("there are no exporters: profiles go nowhere",
-             {{"hint", "agent.exporters lists where they go; vesta up keeps them here"}});
+    log.warn(
+        "no exporters are configured: profiles would be lost",
+        {{"hint", "add one to agent.exporters, or use vesta up to store profiles on this host"}});
   }
   jfr_exporters = std::make_unique<Exporters>(environment, log);
   if (config.jfr.log_export) {
@@ -213,7 +242,10 @@ Status AgentApp::Running::start() {
   }
 
   kubernetes = std::make_unique<Kubernetes>(config.kubernetes);
-  metadata = std::make_unique<ProcessMetadata>(*kubernetes, metadata_options(config));
+  {
+    const MutexLock describing(metadata_mutex);
+    metadata = std::make_unique<ProcessMetadata>(*kubernetes, metadata_options(config));
+  }
   start_ns = monotonic_ns();
   if (samples) VESTA_TRY(start_profiler());
   if (config.jfr.enabled) VESTA_TRY(start_jfr());
@@ -230,14 +262,13 @@ void AgentApp::Running::give_up_privileges() {
   std::vector<Capability> keep(kAgentCapabilities.begin(), kAgentCapabilities.end());
   if (const auto foreign = foreign_folder(folders)) {
     keep.push_back(Capability::kDacOverride);
-    log.warn("the right to write to files of others is kept, because one is needed",
-             {{"path", *foreign}, {"hint", "chown it to the user that runs vesta"}});
+    log.warn("kept the privilege to write files of other users, because a file needs it",
+             {{"path", *foreign}, {"hint", "chown the file to the user that runs vesta"}});
   }
   Status reduced = reduce_privileges(keep);
   if (reduced.ok()) reduced = filter_system_calls();
   if (!reduced.ok()) {
-    log.warn("privileges that are not needed could not be given up",
-             {{"why", reduced.error().message}});
+    log.warn("cannot drop unneeded privileges", {{"why", reduced.error().message}});
   }
 }
 
@@ -246,9 +277,8 @@ Status AgentApp::Running::start_profiler() {
   if (auto counting = count_bpf_run_time(); counting.ok()) bpf_stats = std::move(*counting);
   const ProfilingConfig& profiling = config.profiling;
   WindowProfilerOptions options;
-  options.sampling.frequency = profiling.sample_rate;
+  options.sampling.probes = wanted_probes(profiling);
   options.sampling.whole_host = true;
-  options.sampling.kernel_stacks = profiling.symbols.include_kernel;
   options.sampling.cache_folder = parts.cache_folder;
   options.symbolizer.symbols.languages = {profiling.symbols.demangle_cpp,
                                           profiling.symbols.demangle_rust};
@@ -260,7 +290,21 @@ Status AgentApp::Running::start_profiler() {
   options.on_window = [this](const ProfileBatch& batch) { exporters->take(batch); };
   collecting = &watchdog.add("collecting");
   naming = &watchdog.add("naming");
-  VESTA_ASSIGN(profiler, WindowProfiler::start(std::move(options)));
+  auto started = WindowProfiler::start(options);
+  if (!started.ok() && options.sampling.probes.size() > 1) {
+    // CPU time needs less of a kernel than the others do.
+    const Error problem = started.error();
+    std::erase_if(options.sampling.probes, [](const auto& probe) { return !has_clock(probe); });
+    started = WindowProfiler::start(std::move(options));
+    if (started.ok()) {
+      log.warn("off-CPU time is not profiled",
+               {{"why", problem.message},
+                {"hint",
+                 "vesta doctor shows what is missing; to do without, set "
+                 "agent.profiling.off_cpu: false"}});
+    }
+  }
+  VESTA_ASSIGN(profiler, std::move(started));
   governor = std::make_unique<Governor>(governor_options(config));
   return {};
 }
@@ -272,7 +316,7 @@ Status AgentApp::Running::start_jfr() {
   options.state_file = state + "/jfr-shipped";
   options.owner.host_name = host_name;
   options.report = [this](const Error& error) {
-    log.warn("a recording was left out", {{"why", error.message}, {"hint", error.hint}});
+    log.warn("skipped a recording", {{"why", error.message}, {"hint", error.hint}});
   };
   VESTA_ASSIGN(jfr, JfrFolder::start(options, [this](const ProfileBatch& batch) -> Status {
                  VESTA_TRY(exporters->take_all(batch));
@@ -300,10 +344,13 @@ std::optional<ProcessResource> AgentApp::Running::resource_of(const SampledProce
   identity.executable = process.executable;
   identity.cgroup = process.cgroup;
   identity.has_own_root = process.root != nullptr;
-  const std::lock_guard guard(metadata_mutex);
+  identity.is_kernel_thread = process.is_kernel_thread;
+  identity.start_ns = process.start_ns;
+  const MutexLock guard(metadata_mutex);
   const auto described = metadata->of(identity);
   if (!described->is_target) return std::nullopt;
-  ProcessResource resource{described->attributes, described->is_plain_program};
+  ProcessResource resource{described->attributes, described->is_plain_program,
+                           described->is_preliminary};
   // Of the kernel's own threads the names tell more than their ids, and those are on the samples.
   if (process.is_kernel_thread) {
     std::erase_if(resource.attributes, [](const auto& item) {
@@ -317,10 +364,17 @@ CpuUsage AgentApp::Running::usage() const {
   CpuUsage usage;
   usage.wall_ns = monotonic_ns();
   if (profiler != nullptr) {
-    const Sampling::Cost cost = profiler->sampling().cost();
+    const Sampling& sampling = profiler->sampling();
+    const Sampling::Cost cost = sampling.cost();
     usage.own_ns = cost.own_ns;
-    usage.bpf_ns = cost.bpf_ns;
-    usage.samples = profiler->sampling().counters().samples;
+    usage.other_bpf_ns = cost.session.ns;
+    for (size_t i = 0; i < cost.probes.size(); ++i) {
+      if (has_clock(sampling.probes()[i])) {
+        usage.probes.push_back({cost.probes[i].ns, sampling.probe(i).samples});
+      } else {
+        usage.other_bpf_ns += cost.probes[i].ns;
+      }
+    }
   }
   if (parts.is_alone) usage.own_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
   return usage;
@@ -329,33 +383,73 @@ CpuUsage AgentApp::Running::usage() const {
 void AgentApp::Running::govern() {
   if (profiler == nullptr) return;
   const CpuUsage used = usage();
-  const std::lock_guard guard(mutex);
-  const uint32_t before = governor->rate();
-  const uint32_t rate = governor->update(used);
+  const MutexLock guard(mutex);
+  const uint64_t changes = governor->changes();
+  governor->update(used);
   note_fixed_cost();
-  if (rate == before) return;
-  profiler->set_frequency(rate);
-  log.info(rate < before ? "sampling less often, to stay within the CPU budget"
-                         : "sampling more often again",
-           {{"rate", fmt::format("{} Hz", rate)},
-            {"was", fmt::format("{} Hz", before)},
-            {"samples", percent_of_core(governor->sample_share())},
-            {"other", percent_of_core(governor->fixed_share())}});
+  if (governor->changes() != changes) set_rates(RateChange::kGoverned);
+  govern_waits();
+}
+
+// Of waits the budget buys fewer stacks when the agent needs too much: sums stay true, only each
+// stack stands for more. What following every thread costs is there at any number.
+void AgentApp::Running::govern_waits() {
+  const uint64_t now = monotonic_ns();
+  if (waits_changed_ns == 0) waits_changed_ns = now;
+  if (now - waits_changed_ns < kWaitsCareNs) return;
+  const uint32_t next =
+      next_takes(waits_per_second, governor->share() / cpu_budget_here(config.limits));
+  if (next == waits_per_second) return;
+  const Sampling& sampling = profiler->sampling();
+  for (size_t i = 0; i < sampling.probes().size(); ++i) {
+    if (has_clock(sampling.probes()[i])) continue;
+    profiler->set_rate(i, next);
+    log.info(next < waits_per_second ? "takes fewer stacks of waiting threads to stay within the "
+                                       "CPU budget"
+                                     : "takes more stacks of waiting threads again",
+             {{"stacks", fmt::format("{} a second", next)},
+              {"was", fmt::format("{} a second", waits_per_second)}});
+  }
+  waits_per_second = next;
+  waits_changed_ns = now;
+}
+
+// Those that the governor has chosen.
+void AgentApp::Running::set_rates(RateChange change) {
+  const Sampling& sampling = profiler->sampling();
+  size_t governed = 0;
+  for (size_t i = 0; i < sampling.probes().size(); ++i) {
+    if (!has_clock(sampling.probes()[i])) continue;
+    const uint32_t before = sampling.probe(i).rate;
+    const uint32_t rate = governor->rate(governed++);
+    profiler->set_rate(i, rate);
+    if (rate == before) continue;
+    log.info(change == RateChange::kConfigured ? "set the configured sampling rate"
+             : rate < before ? "lowered the sampling rate to stay within the CPU budget"
+                             : "raised the sampling rate again",
+             {{"event", std::string(sampling.probes()[i].kind->name)},
+              {"rate", fmt::format("{} Hz", rate)},
+              {"was", fmt::format("{} Hz", before)},
+              {"samples", percent_of_core(governor->sample_share())},
+              {"other", percent_of_core(governor->fixed_share())}});
+  }
 }
 
 // What a lower rate does not change has a measure of its own: less is read about processes.
 void AgentApp::Running::note_fixed_cost() {
   const bool is_over = governor->is_fixed_over();
   if (is_over == is_over_cpu.exchange(is_over)) return;
-  metadata->set_frugal(is_over);
+  {
+    const MutexLock describing(metadata_mutex);
+    metadata->set_frugal(is_over);
+  }
   if (!is_over) {
-    log.info("the work that does not depend on the sampling rate is within the CPU budget again",
-             {{"other", percent_of_core(governor->fixed_share())}});
+    log.info("within the CPU budget again", {{"other", percent_of_core(governor->fixed_share())}});
     return;
   }
   log.warn(
-      "the work that does not depend on the sampling rate, such as process starts, is beyond "
-      "the CPU budget: less is read about processes until it is within again",
+      "over the CPU budget (agent.limits.cpu); lowering the sampling rate does not help, probably "
+      "because many short-lived processes are starting: reading less about processes",
       {{"other", percent_of_core(governor->fixed_share())},
        {"samples", percent_of_core(governor->sample_share())},
        {"agent.limits.cpu", percent_of_core(cpu_budget_here(config.limits))}});
@@ -366,7 +460,7 @@ void AgentApp::Running::watch_memory() {
   if (profiler == nullptr || !parts.is_alone) return;
   uint64_t limit = 0;
   {
-    const std::lock_guard guard(mutex);
+    const MutexLock guard(mutex);
     limit = config.limits.memory_bytes;
   }
   const uint64_t used = resident_bytes();
@@ -376,7 +470,7 @@ void AgentApp::Running::watch_memory() {
   const bool is_over = used > limit || is_cgroup_full;
   if (is_over) profiler->shed();
   if (is_over && !is_over_memory) {
-    log.warn("letting go of symbol tables, to stay within the memory limit",
+    log.warn("closed symbol tables to stay within the memory limit",
              {{"used", bytes_text(used)}, {"limit", bytes_text(limit)}});
   }
   is_over_memory = is_over;
@@ -386,19 +480,19 @@ void AgentApp::Running::watch_naming() {
   if (profiler == nullptr) return;
   int64_t window_ns = 0;
   {
-    const std::lock_guard guard(mutex);
+    const MutexLock guard(mutex);
     window_ns = config.profiling.duration_ns;
   }
   const uint64_t age_ns = profiler->sampling().oldest_unnamed_ns();
   const bool is_behind = age_ns > static_cast<uint64_t>(window_ns);
   if (is_behind && !is_naming_behind) {
-    log.warn("naming is more than a window behind",
+    log.warn("symbolization is more than one window behind",
              {{"oldest_unnamed_sample", fmt::format("{:.0f} s", static_cast<double>(age_ns) / 1e9)},
               {"hint",
-               "the disk or the CPU is busy; vesta_agent_symbol_table_opens_total says "
-               "whether agent.limits.memory is too low"}});
+               "the disk or the CPU is busy; if vesta_agent_symbol_table_opens_total keeps "
+               "growing, raise agent.limits.memory"}});
   } else if (!is_behind && is_naming_behind) {
-    log.info("naming has caught up");
+    log.info("symbolization has caught up");
   }
   is_naming_behind = is_behind;
 }
@@ -424,15 +518,15 @@ void AgentApp::Running::take_care(const std::stop_token& stop) {
     jfr_exporters->watch();
     warn();
     watchdog.tick();
-    std::unique_lock guard(wake_mutex);
+    MutexLock guard(wake_mutex);
     wake.wait_for(guard, stop, kCareInterval, [] { return false; });
   }
 }
 
 std::vector<std::string> AgentApp::Running::problems() const {
   std::vector<std::string> out;
-  for (const std::string& loop : watchdog.stuck()) out.push_back(loop + " stands still");
-  if (is_over_memory) out.emplace_back("more memory than agent.limits.memory");
+  for (const std::string& loop : watchdog.stuck()) out.push_back(loop + " is stuck");
+  if (is_over_memory) out.emplace_back("over the memory limit (agent.limits.memory)");
   return out;
 }
 
@@ -443,15 +537,16 @@ std::vector<std::string> AgentApp::Running::warnings() const {
   };
   if (profiler != nullptr) {
     add("kernel functions have no names", profiler->kernel_problem());
-    add("unwind tables are not kept for the next start", profiler->sampling().cache_problem());
+    add("a runtime is not supported, its functions have no names", profiler->runtime_problem());
+    add("unwind tables are not cached", profiler->sampling().cache_problem());
     if (is_naming_behind) {
       out.emplace_back(
-          "naming is more than a window behind: profiles come late, and stacks that wait too long "
-          "are sent as addresses");
+          "symbolization is more than one window behind: profiles are late, and stacks that wait "
+          "too long are sent as addresses");
     }
   }
   if (const KubernetesStats stats = kubernetes->stats(); stats.is_enabled)
-    add("pods are not known", stats.last_error);
+    add("pods are unknown", stats.last_error);
   return out;
 }
 
@@ -475,13 +570,12 @@ AgentStatus AgentApp::Running::status() const {
   out.uptime_ns = monotonic_ns() - start_ns;
   const CpuUsage used = usage();
   out.own_cpu_ns = used.own_ns;
-  out.bpf_ns = used.bpf_ns;
   out.resident_bytes = resident_bytes();
   for (const Exporters* some : {exporters.get(), jfr_exporters.get()}) {
     for (auto& [name, stats] : some->stats()) out.exporters.push_back({name, std::move(stats)});
   }
   {
-    const std::lock_guard guard(mutex);
+    const MutexLock guard(mutex);
     out.configured_rate = config.profiling.sample_rate;
     out.cpu_budget = cpu_budget_here(config.limits);
     if (governor != nullptr) {
@@ -496,8 +590,16 @@ AgentStatus AgentApp::Running::status() const {
     out.samples = counters.samples;
     for (const auto& [reason, count] : counters.lost) out.lost[reason] += count;
     for (const auto& [reason, count] : counters.troubles) out.troubles[reason] += count;
-    out.bpf_runs = sampling.cost().bpf_runs;
-    out.rate = sampling.frequency();
+    const KernelRunTime bpf = sampling.cost().bpf();
+    out.bpf_ns = bpf.ns;
+    out.bpf_runs = bpf.runs;
+    out.rate = sampling.probe(0).rate;
+    for (size_t i = 0; i < sampling.probes().size(); ++i) {
+      if (has_clock(sampling.probes()[i])) continue;
+      out.wait_period_ns = sampling.probe(i).period;
+      for (const ProbeTotal& total : sampling.totals(i))
+        out.waits.push_back({std::string(total.name), total.value, total.count});
+    }
     out.processes = sampling.sizes().processes;
     out.modules = sampling.sizes().modules;
     const WindowProfiler::Facts facts = profiler->facts();
@@ -509,20 +611,27 @@ AgentStatus AgentApp::Running::status() const {
     const Symbolizer::Statistics& tables = facts.tables;
     out.tables = {tables.opens, tables.closes, tables.open, tables.bytes, tables.budget_bytes};
     out.oldest_unnamed_ns = sampling.oldest_unnamed_ns();
-    out.troubles[std::string(WindowBuilder::kLate)] = facts.late_stacks;
-    out.troubles["sample came after its window was handed over"] = facts.strays;
+    out.troubles[std::string(ProfileBuilder::kLate)] = facts.late_stacks;
+    out.troubles["sample arrived after its window was sent"] = facts.strays;
     for (const auto& [name, coverage] : facts.coverage) {
-      out.binaries.push_back({name, coverage.samples, coverage.whole_stacks, coverage.frames,
+      out.binaries.push_back({name, coverage.samples, coverage.complete_stacks, coverage.frames,
                               coverage.named_frames, coverage.decoded_frames,
                               coverage.guessed_frames});
     }
   }
   if (jfr != nullptr) out.jfr = jfr->stats();
-  out.metadata = metadata->stats();
+  {
+    const MutexLock describing(metadata_mutex);
+    out.metadata = metadata->stats();
+  }
   if (const KubernetesStats stats = kubernetes->stats(); stats.is_enabled) out.kubernetes = stats;
   out.problems = problems();
   out.warnings = warnings();
-  if (is_over_cpu) out.warnings.emplace_back("more CPU than agent.limits.cpu at any sampling rate");
+  if (is_over_cpu) {
+    out.warnings.emplace_back(
+        "over the CPU budget (agent.limits.cpu) at any sampling rate, probably because many "
+        "short-lived processes are starting");
+  }
   for (std::string& outage : outages()) out.warnings.push_back(std::move(outage));
   return out;
 }
@@ -531,7 +640,7 @@ AgentStatus AgentApp::Running::status() const {
 Status AgentApp::Running::check_reload(const AgentConfig& next) const {
   const auto fixed = [](std::string_view key) {
     return Error{ErrorCode::kUsage, fmt::format("{} cannot change while the agent runs", key),
-                 "restart the agent; nothing that is queued is lost"};
+                 "restart the agent; queued profiles are kept"};
   };
   if (next.state != config.state) return fixed("agent.state");
   if (next.metrics != config.metrics) return fixed("agent.metrics");
@@ -539,6 +648,10 @@ Status AgentApp::Running::check_reload(const AgentConfig& next) const {
   if (next.profiling.enabled != config.profiling.enabled ||
       next.profiling.cpu != config.profiling.cpu)
     return fixed("agent.profiling.enabled and .cpu");
+  if (next.profiling.off_cpu != config.profiling.off_cpu ||
+      next.profiling.off_cpu_min_wait_ns != config.profiling.off_cpu_min_wait_ns ||
+      next.profiling.off_cpu_kernel_threads != config.profiling.off_cpu_kernel_threads)
+    return fixed("agent.profiling.off_cpu");
   if (next.profiling.symbols != config.profiling.symbols) return fixed("agent.profiling.symbols");
   if (next.jfr != config.jfr) return fixed("profiles.jfr");
   if (next.kubernetes != config.kubernetes) return fixed("agent.kubernetes");
@@ -547,19 +660,22 @@ Status AgentApp::Running::check_reload(const AgentConfig& next) const {
 
 Status AgentApp::Running::reload(AgentConfig next) {
   notifier.reloading();
-  VESTA_TRY(check_reload(next));
+  {
+    const MutexLock guard(mutex);
+    VESTA_TRY(check_reload(next));
+  }
   VESTA_TRY(fit_into_cgroup(cgroup_memory, next.limits));
-  VESTA_ASSIGN(WindowFilters filters, window_filters(next.profiling.filters));
+  VESTA_ASSIGN(ProfileFilters filters, window_filters(next.profiling.filters));
   VESTA_TRY(exporters->configure(next.exporters, next.profiling.upload_interval_ns));
   {
-    const std::lock_guard guard(metadata_mutex);
+    const MutexLock guard(metadata_mutex);
     metadata->configure(metadata_options(next));
   }
-  const std::lock_guard guard(mutex);
+  const MutexLock guard(mutex);
   if (profiler != nullptr) {
     profiler->change(next.profiling.duration_ns, std::move(filters));
     governor = std::make_unique<Governor>(governor_options(next));
-    profiler->set_frequency(governor->rate());
+    set_rates(RateChange::kConfigured);
   }
   config = std::move(next);
   return {};
@@ -575,7 +691,13 @@ void AgentApp::Running::stop(std::chrono::milliseconds grace) {
     profiler->stop();
     const Sampling::Counters counters = profiler->sampling().counters();
     const WindowProfiler::Facts facts = profiler->facts();
-    log.info("profiled to the end", {{"samples", std::to_string(counters.samples)},
+    const Sampling& sampling = profiler->sampling();
+    uint64_t samples = 0;
+    uint64_t waits = 0;  // that ended; those that a cut told are not among them
+    for (size_t i = 0; i < sampling.probes().size(); ++i)
+      (has_clock(sampling.probes()[i]) ? samples : waits) += sampling.probe(i).samples;
+    log.info("profiled to the end", {{"samples", std::to_string(samples)},
+                                     {"sampled_waits", std::to_string(waits)},
                                      {"lost", std::to_string(counters.lost_total())},
                                      {"of_no_target", std::to_string(facts.other_samples)},
                                      {"windows", std::to_string(facts.windows)}});

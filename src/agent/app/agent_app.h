@@ -11,8 +11,8 @@
 
 #include "agent/config/agent_config.h"
 #include "agent/export/exporter.h"
-#include "agent/self/agent_metrics.h"
-#include "agent/self/watchdog.h"
+#include "agent/status/agent_metrics.h"
+#include "agent/status/watchdog.h"
 #include "base/log.h"
 #include "base/result.h"
 

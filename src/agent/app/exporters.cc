@@ -4,12 +4,14 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
+#include "base/mutex.h"
 #include "base/units.h"
 
 namespace vesta::agent {
 namespace {
 
-constexpr int64_t kComplainNs = 60'000'000'000;
+constexpr int64_t kComplainNs = kMinute;
 
 const std::string& destination(const ExporterConfig& config) {
   return config.endpoint.empty() ? config.directory : config.endpoint;
@@ -18,7 +20,7 @@ const std::string& destination(const ExporterConfig& config) {
 }  // namespace
 
 void Exporters::add(std::unique_ptr<Exporter> exporter) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Entry& entry = entries_.emplace_back();
   entry.is_configured = false;
   entry.exporter = std::move(exporter);
@@ -26,14 +28,14 @@ void Exporters::add(std::unique_ptr<Exporter> exporter) {
 
 Status Exporters::configure(const std::vector<ExporterConfig>& configs,
                             int64_t upload_interval_ns) {
-  const std::lock_guard taking(taking_);
+  const MutexLock taking(taking_);
   const int64_t interval_before = environment_.upload_interval_ns;
   const bool same_interval = interval_before == upload_interval_ns;
   environment_.upload_interval_ns = upload_interval_ns;
   std::vector<Entry> kept;
   std::vector<Entry> gone;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (Entry& entry : entries_) {
       const bool stays =
           !entry.is_configured ||
@@ -68,7 +70,7 @@ Status Exporters::configure(const std::vector<ExporterConfig>& configs,
     for (const ExporterConfig& config : before) {
       auto made = make_exporter(config, environment_);
       if (!made.ok()) {
-        log_.error("an exporter that worked cannot be started again",
+        log_.error("cannot restart an exporter that worked before",
                    {{"exporter", config.name}, {"why", made.error().message}});
         continue;
       }
@@ -77,16 +79,16 @@ Status Exporters::configure(const std::vector<ExporterConfig>& configs,
       entry.exporter = std::move(*made);
     }
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (Entry& entry : started) entries_.push_back(std::move(entry));
   return problem;
 }
 
 void Exporters::complain(Entry& entry, const Error& error) {
-  const int64_t now = unix_now_ns();
-  if (now - entry.complained_ns < kComplainNs) return;
-  entry.complained_ns = now;
-  log_.warn("profiles were lost on their way out",
+  const UnixNs now = unix_now();
+  if (now - entry.complained < kComplainNs) return;
+  entry.complained = now;
+  log_.warn("profiles were lost while exporting",
             {{"exporter", entry.exporter->name()}, {"why", error.message}, {"hint", error.hint}});
 }
 
@@ -95,28 +97,33 @@ void Exporters::take(const ProfileBatch& batch) {
 }
 
 Status Exporters::take_all(const ProfileBatch& batch) {
-  const std::lock_guard taking(taking_);
+  const MutexLock taking(taking_);
   Status out;
-  for (Entry& entry : entries_) {  // only configure() changes the list, and it is waiting
-    const Status taken = entry.exporter->take(batch);
+  const std::vector<std::shared_ptr<Exporter>> all = exporters();
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Status taken = all[i]->take(batch);
     if (taken.ok()) continue;
-    complain(entry, taken.error());
+    const MutexLock lock(mutex_);
+    complain(entries_[i], taken.error());  // only configure() changes the list, and it is waiting
     if (out.ok()) out = taken;
   }
   return out;
 }
 
-void Exporters::flush(std::chrono::steady_clock::time_point deadline) {
+std::vector<std::shared_ptr<Exporter>> Exporters::exporters() const {
+  const MutexLock lock(mutex_);
   std::vector<std::shared_ptr<Exporter>> all;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const Entry& entry : entries_) all.push_back(entry.exporter);
-  }
-  for (const auto& exporter : all) exporter->flush(deadline);
+  all.reserve(entries_.size());
+  for (const Entry& entry : entries_) all.push_back(entry.exporter);
+  return all;
+}
+
+void Exporters::flush(std::chrono::steady_clock::time_point deadline) {
+  for (const auto& exporter : exporters()) exporter->flush(deadline);
 }
 
 std::vector<std::pair<std::string, ExporterStats>> Exporters::stats() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<std::pair<std::string, ExporterStats>> out;
   for (const Entry& entry : entries_)
     out.emplace_back(entry.exporter->name(), entry.exporter->stats());
@@ -124,10 +131,10 @@ std::vector<std::pair<std::string, ExporterStats>> Exporters::stats() const {
 }
 
 void Exporters::watch() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (Entry& entry : entries_) {
     const ExporterStats stats = entry.exporter->stats();
-    const OutageEvent event = entry.outage.update(stats, unix_now_ns());
+    const OutageEvent event = entry.outage.update(stats, unix_now());
     if (entry.outage.is_away() && !stats.last_error.empty()) entry.last_error = stats.last_error;
     say(entry, event, stats);
   }
@@ -144,7 +151,7 @@ void Exporters::say(const Entry& entry, const OutageEvent& event, const Exporter
     case OutageEvent::Kind::kNone:
       return;
     case OutageEvent::Kind::kBegan:
-      log_.warn("the server cannot be reached: profiles wait on disk until it is back",
+      log_.warn("cannot reach the server; profiles wait on disk",
                 {{"exporter", name},
                  {"endpoint", destination(config)},
                  {"why", stats.last_error},
@@ -152,14 +159,14 @@ void Exporters::say(const Entry& entry, const OutageEvent& event, const Exporter
                  {"queue.max_age", time(config.queue_age_ns)}});
       return;
     case OutageEvent::Kind::kDropping:
-      log_.warn("the queue cannot hold all profiles until the server is back: the oldest are lost",
+      log_.warn("the queue is full while the server is unreachable; dropping the oldest profiles",
                 {{"exporter", name},
                  {"queued", std::to_string(stats.queued)},
                  {"queued_bytes", bytes(stats.queued_bytes)},
                  {"expired", std::to_string(stats.expired)}});
       return;
     case OutageEvent::Kind::kEnded:
-      log_.info("the server is reachable again: profiles that waited were sent",
+      log_.info("the server is reachable again; sent the waiting profiles",
                 {{"exporter", name},
                  {"endpoint", destination(config)},
                  {"away", time(event.duration_ns)},
@@ -171,19 +178,19 @@ void Exporters::say(const Entry& entry, const OutageEvent& event, const Exporter
 }
 
 std::vector<std::string> Exporters::outages() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<std::string> out;
   for (const Entry& entry : entries_) {
     if (!entry.outage.is_away()) continue;
-    out.push_back(fmt::format("{}: {} cannot be reached since {}: {}; profiles wait on disk",
+    out.push_back(fmt::format("{}: {} is unreachable since {}: {}; profiles wait on disk",
                               entry.exporter->name(), destination(entry.config),
-                              utc_text(entry.outage.since_ns()), entry.last_error));
+                              utc_text(entry.outage.since()), entry.last_error));
   }
   return out;
 }
 
 bool Exporters::empty() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return entries_.empty();
 }
 

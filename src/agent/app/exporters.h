@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "agent/export/make_exporter.h"
 #include "agent/export/outage.h"
 #include "base/log.h"
+#include "base/mutex.h"
 
 namespace vesta::agent {
 
@@ -49,18 +49,19 @@ class Exporters {
     ExporterConfig config;
     bool is_configured = true;
     std::shared_ptr<Exporter> exporter;
-    int64_t complained_ns = 0;
+    UnixNs complained;
     OutageWatch outage;
     std::string last_error;  // of the outage
   };
+  std::vector<std::shared_ptr<Exporter>> exporters() const;
   void complain(Entry& entry, const Error& error);
   void say(const Entry& entry, const OutageEvent& event, const ExporterStats& stats);
 
   ExportEnvironment environment_;
   Log& log_;
-  std::mutex taking_;  // take() of one exporter is called one at a time
-  mutable std::mutex mutex_;
-  std::vector<Entry> entries_;  // guarded by mutex_
+  Mutex taking_;  // take() of one exporter is called one at a time
+  mutable Mutex mutex_;
+  std::vector<Entry> entries_ GUARDED_BY(mutex_);
 };
 
 }  // namespace vesta::agent

@@ -5,19 +5,17 @@
 
 #include <filesystem>
 
-#include "agent/export/test_window.h"
-#include "server/testing/temporary_folder.h"
+#include "agent/export/codecs/test_window.h"
+#include "base/time.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::agent {
 namespace {
 
-using server::testing::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
-constexpr int64_t kHour = int64_t{3600} * 1'000'000'000;
-
-class ExportersTest : public ::testing::Test {
+class ConfiguredExportersTest : public ::testing::Test {
  protected:
   ExporterConfig files(const std::string& name) const {
     ExporterConfig config;
@@ -57,14 +55,14 @@ class ExportersTest : public ::testing::Test {
   Exporters exporters_{{folder_.path("state"), "1.2", kHour, nullptr}, log_};
 };
 
-TEST_F(ExportersTest, EveryBatchGoesToEach) {
+TEST_F(ConfiguredExportersTest, EveryBatchGoesToEach) {
   ASSERT_TRUE(exporters_.configure({files("a"), files("b")}, kHour).ok());
   exporters_.take(test::window_of(2));
   EXPECT_EQ(written("a"), 2U);
   EXPECT_EQ(written("b"), 2U);
 }
 
-TEST_F(ExportersTest, ThoseThatStayAreLeftAlone) {
+TEST_F(ConfiguredExportersTest, ThoseThatStayAreLeftAlone) {
   ASSERT_TRUE(exporters_.configure({files("a"), files("b")}, kHour).ok());
   exporters_.take(test::window_of(2));
   ASSERT_TRUE(exporters_.configure({files("b"), files("c")}, kHour).ok());
@@ -72,7 +70,7 @@ TEST_F(ExportersTest, ThoseThatStayAreLeftAlone) {
   EXPECT_EQ(taken_by("b"), 2U);  // it is the same one
 }
 
-TEST_F(ExportersTest, WhatAnExporterHadQueuedIsSentByTheNextOfThatName) {
+TEST_F(ConfiguredExportersTest, WhatAnExporterHadQueuedIsSentByTheNextOfThatName) {
   ASSERT_TRUE(exporters_.configure({files("a")}, kHour).ok());
   exporters_.take(test::window_of(2));
   ASSERT_TRUE(exporters_.configure({}, kHour).ok());
@@ -81,7 +79,7 @@ TEST_F(ExportersTest, WhatAnExporterHadQueuedIsSentByTheNextOfThatName) {
   EXPECT_EQ(written("a"), 2U);
 }
 
-TEST_F(ExportersTest, OnAnErrorNothingChanges) {
+TEST_F(ConfiguredExportersTest, OnAnErrorNothingChanges) {
   ASSERT_TRUE(exporters_.configure({files("a"), files("b")}, kHour).ok());
   exporters_.take(test::window_of(1));
   EXPECT_FALSE(exporters_.configure({files("b"), files("c"), broken()}, kHour / 2).ok());
@@ -96,7 +94,7 @@ TEST_F(ExportersTest, OnAnErrorNothingChanges) {
   EXPECT_EQ(taken_by("a"), taken);
 }
 
-TEST_F(ExportersTest, OneThatIsNotConfiguredStays) {
+TEST_F(ConfiguredExportersTest, OneThatIsNotConfiguredStays) {
   struct Given final : Exporter {
     const std::string& name() const override { return name_; }
     Status take(const ProfileBatch& batch) override {

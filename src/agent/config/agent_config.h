@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "config/relabel.h"
 
 namespace vesta::agent {
@@ -20,7 +21,7 @@ struct SymbolConfig {
 };
 
 struct FilterConfig {
-  uint64_t min_samples = 1;                   // of a process in a window; fewer become one frame
+  uint64_t min_samples = 1;                   // of a stack in a window; fewer become one frame
   std::vector<std::string> exclude_patterns;  // function names; folded into their callers
 };
 
@@ -28,8 +29,11 @@ struct ProfilingConfig {
   bool enabled = true;
   uint32_t sample_rate = 99;
   bool cpu = true;
-  int64_t duration_ns = int64_t{10} * 1'000'000'000;
-  int64_t upload_interval_ns = int64_t{10} * 1'000'000'000;
+  bool off_cpu = false;
+  int64_t off_cpu_min_wait_ns = 0;  // shorter waits are left out
+  bool off_cpu_kernel_threads = false;
+  int64_t duration_ns = 10 * kSecond;
+  int64_t upload_interval_ns = 10 * kSecond;
   SymbolConfig symbols;
   FilterConfig filters;
   // profiling.log_export: asks for one of AgentConfig::exporters.
@@ -88,10 +92,10 @@ struct ExporterConfig {
   std::string headers_file;  // more of them, one "Name: value" in a line; read into `headers`
   ExporterTls tls;
   bool gzip = true;
-  int64_t timeout_ns = int64_t{30} * 1'000'000'000;
+  int64_t timeout_ns = 30 * kSecond;
   uint64_t queue_bytes = uint64_t{256} << 20;
-  int64_t queue_age_ns = int64_t{24} * 3600 * 1'000'000'000;  // older ones expire
-  int64_t upload_interval_ns = 0;                             // 0 = as profiling says
+  int64_t queue_age_ns = kDay;     // older ones expire
+  int64_t upload_interval_ns = 0;  // 0 = as profiling says
   // kFiles
   std::string directory;
   uint64_t max_files = 1000;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "agent/config/agent_fields.h"
+#include "base/labels.h"
 #include "config/show.h"
 #include "config/yaml.h"
 
@@ -143,10 +144,10 @@ TEST(AgentConfig, ExportersHaveNamesAndEndpoints) {
 
 TEST(AgentConfig, ATypoIsAnsweredWithPlaceAndSuggestion) {
   EXPECT_THAT(problem_with("agent:\n  profiling:\n    sampel_rate: 99\n"),
-              StartsWith("f:3:5: there is no key 'agent.profiling.sampel_rate'; did you mean "
+              StartsWith("f:3:5: unknown key 'agent.profiling.sampel_rate'; did you mean "
                          "agent.profiling.sample_rate?"));
   EXPECT_THAT(problem_with("agnet: {}\n"),
-              HasSubstr("f:1:1: there is no key 'agnet'; did you mean agent?"));
+              HasSubstr("f:1:1: unknown key 'agnet'; did you mean agent?"));
   EXPECT_THAT(problem_with("agent: {sample_rate: 9}\n"),
               HasSubstr("did you mean agent.profiling.sample_rate?"));
   EXPECT_THAT(problem_with("agent: {exporters: [{type: otpl}]}\n"),
@@ -177,19 +178,19 @@ TEST(AgentConfig, AnExporterMustMakeSense) {
   const auto problem = [](const std::string& exporter) {
     return problem_with("agent: {exporters: [" + exporter + "]}");
   };
-  EXPECT_THAT(problem("{}"), HasSubstr("agent.exporters[0]: there is no type"));
-  EXPECT_THAT(problem("{type: files}"), HasSubstr("no directory"));
+  EXPECT_THAT(problem("{}"), HasSubstr("agent.exporters[0]: type is missing"));
+  EXPECT_THAT(problem("{type: files}"), HasSubstr("directory is missing"));
   EXPECT_THAT(problem("{type: files, directory: a, endpoint: b}"), HasSubstr("no such key"));
   EXPECT_THAT(problem("{type: otlp, max_bytes: 1GB}"), HasSubstr("queue.max_bytes"));
   EXPECT_THAT(problem("{type: otlp, endpoint: 'a'}"), HasSubstr("a host and its port"));
   EXPECT_THAT(problem("{type: otlp, endpoint: 'http://a:1/path'}"), HasSubstr("no path"));
   EXPECT_THAT(problem("{type: otlp_http, endpoint: 'a:4318'}"), HasSubstr("http://HOST:PORT"));
   EXPECT_THAT(problem("{type: pyroscope, endpoint: 'http://u:p@a'}"),
-              HasSubstr("no user and password"));
-  EXPECT_THAT(problem("{type: otlp, tls: {cert: a}}"), HasSubstr("go together"));
+              HasSubstr("must not contain a user or password"));
+  EXPECT_THAT(problem("{type: otlp, tls: {cert: a}}"), HasSubstr("must be set together"));
   EXPECT_THAT(problem("{type: otlp, name: ../x}"), HasSubstr("a name for an exporter"));
   EXPECT_THAT(problem("{type: otlp, name: a}, {type: otlp, name: a}"),
-              HasSubstr("f:1:63: agent.exporters[1].name: another exporter is called 'a'"));
+              HasSubstr("f:1:63: agent.exporters[1].name: two exporters have the name 'a'"));
   EXPECT_THAT(problem("{type: otlp, headers_file: none}"),
               HasSubstr("agent.exporters[0].headers_file: cannot open none"));
   EXPECT_THAT(problem("{type: otlp, headers: {'a b': c}}"), HasSubstr("the name of a header"));

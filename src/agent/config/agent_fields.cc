@@ -6,6 +6,7 @@
 
 #include "agent/config/exporter_fields.h"
 #include "agent/config/target_fields.h"
+#include "base/time.h"
 #include "config/relabel_config.h"
 #include "config/values.h"
 
@@ -25,9 +26,6 @@ using config::Share;
 using config::Size;
 using config::Switch;
 using config::Text;
-
-constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kHour = 3600 * kSecond;
 
 // The name of an environment variable.
 struct VariableName {
@@ -62,7 +60,8 @@ struct Listen {
                             (is_bracketed || word.find(':') == colon) &&
                             word.find_first_of(" /@\t") == std::string_view::npos;
     if (!is_address) {
-      return config::not_a(word, "an address to listen on", "write HOST:PORT, or :PORT for all");
+      return config::not_a(word, "an address to listen on",
+                           "use HOST:PORT, or :PORT for all addresses");
     }
     to = word;
     return {};
@@ -91,7 +90,6 @@ struct CpuShare {
 Fields fields_without_effect() {
   const Choice<int> memory_modes = {{"alloc", 0}, {"inuse", 1}};
   return {
-      field_without_effect<bool>("agent.profiling.off_cpu", Switch()),
       field_without_effect<bool>("agent.profiling.memory", Switch()),
       field_without_effect<int>("agent.profiling.memory_mode", memory_modes),
       field_without_effect<bool>("agent.profiling.mutex", Switch()),
@@ -129,6 +127,9 @@ Fields agent_fields(AgentConfig& c) {
       field("agent.profiling.sample_rate", Count{1, 10'000}, p.sample_rate),
       alias_field("profiling.cpu.enabled", "agent.profiling.cpu", Switch(), p.cpu),
       field("agent.profiling.cpu", Switch(), p.cpu),
+      field("agent.profiling.off_cpu", Switch(), p.off_cpu),
+      field("agent.profiling.off_cpu_min_wait", Duration{0, kHour}, p.off_cpu_min_wait_ns),
+      field("agent.profiling.off_cpu_kernel_threads", Switch(), p.off_cpu_kernel_threads),
       field("agent.profiling.duration", Duration{kSecond, kHour}, p.duration_ns),
       field("agent.profiling.upload_interval", Duration{kSecond, 24 * kHour}, p.upload_interval_ns),
       field("agent.profiling.symbols.demangle_rust", Switch(), p.symbols.demangle_rust),

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
+#include "base/time.h"
+#include "config/node.h"
+
 namespace vesta::agent {
 namespace {
 
@@ -18,9 +22,6 @@ using config::Reader;
 using config::Size;
 using config::Switch;
 using config::Text;
-
-constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kDay = 86'400 * kSecond;
 
 const Choice<ExporterKind>& kinds() {
   static const Choice<ExporterKind> kKinds = {{"otlp", ExporterKind::kOtlpGrpc},
@@ -57,8 +58,7 @@ struct HeaderValue {
   std::string name() const { return "text"; }
   Status parse(std::string_view word, std::string& to) const {
     if (!is_header_value(word)) {
-      return Error{
-          ErrorCode::kUsage, "a header's value is one line without control characters", {}};
+      return Error{ErrorCode::kUsage, "use one line without control characters", {}};
     }
     to = word;
     return {};
@@ -124,7 +124,7 @@ Status check_grpc_endpoint(std::string_view word) {
   if (authority.ends_with('/')) authority.remove_suffix(1);
   if (is_authority(authority, true)) return {};
   return config::not_a(word, "a host and its port",
-                       "gRPC has no path: collector:4317, or https://collector:4317 for TLS");
+                       "gRPC uses no path: collector:4317, or https://collector:4317 for TLS");
 }
 
 Status complete_endpoint(ExporterConfig& e) {
@@ -175,18 +175,18 @@ void check_keys_of_type(Reader& reader, const Node& node, const std::string& pat
 
 void check_exporter(Reader& reader, const Node& node, const std::string& path, ExporterConfig& e) {
   if (node.find("type") == nullptr) {
-    return reader.fail(node.at, path, "there is no type", "it is " + kinds().name());
+    return reader.fail(node.at, path, "type is missing", "it is " + kinds().name());
   }
   check_keys_of_type(reader, node, path, e);
   if (e.kind == ExporterKind::kFiles && e.directory.empty()) {
-    reader.fail(node.at, path, "there is no directory to write files to", "set directory");
+    reader.fail(node.at, path, "directory is missing", "set directory");
   }
   if (const Status status = complete_endpoint(e); !status.ok()) {
     const Node* endpoint = node.find("endpoint");
     reader.fail(endpoint == nullptr ? node.at : endpoint->at, path + ".endpoint", status.error());
   }
   if (e.tls.cert_file.empty() != e.tls.key_file.empty()) {
-    reader.fail(place_of(node, "tls"), path + ".tls", "a certificate and its key go together",
+    reader.fail(place_of(node, "tls"), path + ".tls", "cert and key must be set together",
                 "set both cert and key");
   }
   if (e.name.empty()) return;
@@ -204,13 +204,13 @@ Status HttpUrl::parse(std::string_view word, std::string& to) const {
   const std::string_view rest = after_scheme(word);
   const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
   if (authority.find('@') != std::string_view::npos) {
-    return Error{ErrorCode::kUsage, "a URL here has no user and password",
-                 "send them in a header: authorization"};
+    return Error{ErrorCode::kUsage, "a URL must not contain a user or password",
+                 "use the header authorization"};
   }
   const bool is_clean = std::ranges::none_of(
       word, [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '#'; });
   if (!is_authority(authority, false) || !is_clean || word.size() > 4096) {
-    return config::not_a(word, "a URL", "write http://HOST:PORT or https://HOST:PORT");
+    return config::not_a(word, "a URL", "use http://HOST:PORT or https://HOST:PORT");
   }
   const std::string_view tail = rest.substr(authority.size());
   std::string out(word);
@@ -233,8 +233,7 @@ Status check_exporter_name(std::string_view name) {
                              (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
                     });
   if (fits) return {};
-  return config::not_a(name, "a name for an exporter",
-                       "it becomes a folder: up to 64 letters, digits, - _ and .");
+  return config::not_a(name, "a name for an exporter", "use up to 64 letters, digits, - _ and .");
 }
 
 std::vector<std::string> ExporterList::below() const {
@@ -277,8 +276,8 @@ Result<std::vector<std::pair<std::string, std::string>>> parse_headers(std::stri
     const std::string_view name = trim(line.substr(0, colon));
     if (colon == std::string_view::npos || !check_header_name(name).ok() ||
         !is_header_value(line.substr(colon + 1))) {
-      return Error{ErrorCode::kUsage, fmt::format("line {} is no header", number),
-                   "write Name: value"};
+      return Error{ErrorCode::kUsage, fmt::format("line {} is not a header", number),
+                   "use Name: value"};
     }
     headers.emplace_back(name, trim(line.substr(colon + 1)));
   }

@@ -34,7 +34,7 @@ TEST(Headers, AreLinesOfNameAndValue) {
   for (const char* bad : {"a", "a b: c", ": c", "a: b\x01"}) {
     const auto refused = parse_headers(std::string("ok: 1\n") + bad);
     ASSERT_FALSE(refused.ok()) << bad;
-    EXPECT_EQ(refused.error().message, "line 2 is no header");
+    EXPECT_EQ(refused.error().message, "line 2 is not a header");
   }
 }
 

@@ -90,7 +90,7 @@ void finish_agent_config(AgentConfig& config, config::Findings& findings, const 
     const std::string& name = config.exporters[i].name;
     if (!name.empty() && !names.take(name)) {
       fail(findings, fmt::format("agent.exporters[{}].name", i),
-           {ErrorCode::kUsage, fmt::format("another exporter is called '{}' already", name), {}});
+           {ErrorCode::kUsage, fmt::format("two exporters have the name '{}'", name), {}});
     }
   }
   for (size_t i = 0; i < config.exporters.size(); ++i) {

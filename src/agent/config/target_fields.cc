@@ -30,7 +30,7 @@ void check_rule(Reader& reader, const Node& node, const std::string& path, Targe
   const size_t conditions = node.members.size() - (node.find("pod_labels") != nullptr ? 1 : 0);
   if (conditions == 0 && !has_labels) {
     reader.fail(node.at, path, "a rule without conditions would match every process",
-                "say what a process must be like, such as executable: nginx");
+                "add a condition, such as executable: nginx");
   }
 }
 
@@ -43,7 +43,7 @@ Fields fields_of(ServiceNameRule& rule) {
 void check_name(Reader& reader, const Node& node, const std::string& path,
                 ServiceNameRule& /*rule*/) {
   for (const char* key : {"name", "match"}) {
-    if (node.find(key) == nullptr) reader.fail(node.at, path, fmt::format("there is no {}", key));
+    if (node.find(key) == nullptr) reader.fail(node.at, path, fmt::format("{} is missing", key));
   }
 }
 

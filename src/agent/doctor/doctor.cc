@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 constexpr size_t kMaxReadBytes = 64 * 1024;
@@ -75,4 +75,4 @@ std::vector<Check> examine(const SystemView& system) {
   };
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "agent/doctor/kernel.h"
-#include "agent/doctor/privileges.h"
+#include "agent/kernel/privileges.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 enum class CheckStatus { kPass, kWarn, kFail };
 
@@ -74,4 +74,4 @@ Check check_container(const SystemView& system);
 Check check_tracefs(const SystemView& system);
 Check check_debug_info(const SystemView& system);
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -9,7 +9,9 @@
 #include <map>
 #include <set>
 
-namespace vesta {
+#include "testing/temporary_folder.h"
+
+namespace vesta::agent {
 namespace {
 
 class FakeKernel final : public Kernel {
@@ -48,8 +50,6 @@ constexpr const char* kLeastStatus = "Name:\tvesta\nCapEff:\t000000c000080000\nS
 class Doctor : public testing::Test {
  protected:
   void SetUp() override {
-    root_ = std::filesystem::temp_directory_path() / ("vesta-doctor-" + std::to_string(getpid()));
-    std::filesystem::remove_all(root_);
     write("/proc/self/status", kRootStatus);
     write("/proc/self/cgroup", "0::/system.slice/vesta.service\n");
     write("/proc/1/cgroup", "0::/init.scope\n");
@@ -67,7 +67,6 @@ class Doctor : public testing::Test {
     std::filesystem::create_directories(root_.string() + "/proc/self/ns");
     std::filesystem::create_symlink("pid:[4026531836]", root_.string() + "/proc/self/ns/pid");
   }
-  void TearDown() override { std::filesystem::remove_all(root_); }
 
   void write(const std::string& path, const std::string& text) {
     const std::filesystem::path file = root_.string() + path;
@@ -77,7 +76,8 @@ class Doctor : public testing::Test {
   void remove(const std::string& path) { std::filesystem::remove_all(root_.string() + path); }
   SystemView system() const { return {kernel_, root_.string()}; }
 
-  std::filesystem::path root_;
+  TemporaryFolder folder_;
+  std::filesystem::path root_ = folder_.path();
   FakeKernel kernel_;
 };
 
@@ -136,7 +136,7 @@ TEST_F(Doctor, KnowsKernelsThatAreTooOldOrDangerous) {
   EXPECT_CHECK(check("6.3.9"), kFail, "6.3.10");
   EXPECT_CHECK(check("6.3.10"), kPass, "6.3.10");
   EXPECT_CHECK(check("6.4.0"), kPass, "6.4.0");
-  EXPECT_CHECK(check("strange"), kWarn, "no version number");
+  EXPECT_CHECK(check("strange"), kWarn, "not a version number");
 }
 
 TEST_F(Doctor, ReadsTheVersionWhereDebianAndUbuntuWriteIt) {
@@ -179,7 +179,8 @@ TEST_F(Doctor, NamesTheErrnoOfProgramsThatDoNotLoad) {
 
 TEST_F(Doctor, SaysWhatEachMissingCapabilityCosts) {
   write("/proc/self/status", kUserStatus);
-  EXPECT_CHECK(check_capabilities(system()), kFail, "CAP_BPF is missing: no kernel program loads");
+  EXPECT_CHECK(check_capabilities(system()), kFail,
+               "CAP_BPF is missing: BPF programs cannot be loaded");
   EXPECT_CHECK(check_capabilities(system()), kFail, "setcap cap_bpf,cap_perfmon");
   write("/proc/self/status", kLeastStatus);
   const Check least = check_capabilities(system());
@@ -215,12 +216,12 @@ TEST_F(Doctor, KnowsTheModesOfLockdown) {
   write("/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
   EXPECT_CHECK(check_lockdown(system()), kFail, "lockdown=confidentiality");
   remove("/sys/kernel/security/lockdown");
-  EXPECT_CHECK(check_lockdown(system()), kPass, "not known");
+  EXPECT_CHECK(check_lockdown(system()), kPass, "unknown");
 }
 
 TEST_F(Doctor, WarnsOfSeccompOnlyWhereItStopsSomething) {
   write("/proc/self/status", "Name:\tvesta\nCapEff:\t000001ffffffffff\nSeccomp:\t2\n");
-  EXPECT_CHECK(check_seccomp(system()), kPass, "lets bpf and perf_event_open through");
+  EXPECT_CHECK(check_seccomp(system()), kPass, "allows bpf and perf_event_open");
   kernel_.refused_[BpfProgramKind::kPerfEvent] = EPERM;
   EXPECT_CHECK(check_seccomp(system()), kWarn, "seccomp=unconfined");
 }
@@ -245,11 +246,11 @@ TEST_F(Doctor, WarnsOfSlowClocks) {
   write(kFile, "kvm-clock\n");
   EXPECT_CHECK(check_clock_source(system()), kPass, "kvm-clock");
   remove(kFile);
-  EXPECT_CHECK(check_clock_source(system()), kPass, "not known");
+  EXPECT_CHECK(check_clock_source(system()), kPass, "unknown");
 }
 
 TEST_F(Doctor, CallsLockedMemoryHarmlessOnNewKernels) {
-  EXPECT_CHECK(check_locked_memory(system()), kPass, "without effect");
+  EXPECT_CHECK(check_locked_memory(system()), kPass, "no effect");
   kernel_.name_.release = "5.10.0";
   EXPECT_CHECK(check_locked_memory(system()), kWarn, "ulimit -l unlimited");
   kernel_.locked_memory_ = {Kernel::kUnlimited, Kernel::kUnlimited};
@@ -345,4 +346,4 @@ TEST(LinuxKernel, AnswersOnThisMachine) {
 }
 
 }  // namespace
-}  // namespace vesta
+}  // namespace vesta::agent

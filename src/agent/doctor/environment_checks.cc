@@ -6,7 +6,7 @@
 #include "agent/doctor/doctor.h"
 #include "base/units.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 // The agent's own budget is 60 MB and 30 MB of maps.
@@ -80,12 +80,12 @@ Check check_cgroup(const SystemView& system) {
     limit = number(system.line("/sys/fs/cgroup" + cgroup_path(membership, "") + "/memory.max"));
     if (!limit) limit = number(system.line("/sys/fs/cgroup/memory.max"));
   } else if (system.exists("/sys/fs/cgroup")) {
-    check.message = "version 1: containers are told by /proc/PID/cgroup";
+    check.message = "version 1: containers are recognised by /proc/PID/cgroup";
     const std::string path = cgroup_path(membership, "memory");
     limit = number(system.line("/sys/fs/cgroup/memory" + path + "/memory.limit_in_bytes"));
   } else {
     check.status = CheckStatus::kWarn;
-    check.message = "not mounted: no memory limit is known";
+    check.message = "not mounted: memory limits are unknown";
     check.fix = "mount -t cgroup2 none /sys/fs/cgroup";
     return check;
   }
@@ -98,7 +98,7 @@ Check check_cgroup(const SystemView& system) {
       "; at most " + format_value(static_cast<int64_t>(*limit), "bytes") + " of memory";
   if (*limit < kComfortableBytes) {
     check.status = CheckStatus::kWarn;
-    check.message += ", BPF maps included: little for a host with many programs";
+    check.message += ", BPF maps included: too little for a host with many programs";
     check.fix = "give it 192 MiB or more (MemoryMax=192M, --memory 192m)";
   }
   return check;
@@ -108,7 +108,7 @@ Check check_pid_namespace(const SystemView& system) {
   Check check{"pid_namespace", CheckStatus::kPass, "the host's", {}};
   if (in_first_pid_namespace(system)) return check;
   check.status = CheckStatus::kWarn;
-  check.message = "not the host's: processes outside of it stay without names";
+  check.message = "not the host's: processes outside it have no names";
   check.fix = "docker run --pid=host, or hostPID: true in the pod";
   return check;
 }
@@ -118,7 +118,7 @@ Check check_container(const SystemView& system) {
   Check check{"container", CheckStatus::kPass, kind.empty() ? "none" : kind, {}};
   if (kind.empty() || in_first_pid_namespace(system)) return check;
   check.status = CheckStatus::kWarn;
-  check.message += ": what containers hide from each other is hidden from Vesta, too";
+  check.message += ": Vesta cannot see what other containers hide";
   check.fix = "docker run --privileged --pid=host -v /sys:/sys:ro, or run Vesta on the host itself";
   return check;
 }
@@ -148,10 +148,11 @@ Check check_debug_info(const SystemView& system) {
   check.status = CheckStatus::kWarn;
   check.message =
       "neither /usr/lib/debug/.build-id nor DEBUGINFOD_URLS: stripped programs show no inlined "
-      "functions, no lines, and only the names that they export";
-  check.fix = "install the -dbgsym packages of what you profile, or: export DEBUGINFOD_URLS=" +
-              debuginfod_of(system);
+      "functions, no lines, and only exported names";
+  check.fix =
+      "install the -dbgsym packages of the programs to profile, or: export DEBUGINFOD_URLS=" +
+      debuginfod_of(system);
   return check;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

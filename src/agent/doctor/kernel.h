@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace vesta {
+namespace vesta::agent {
 
 enum class BpfProgramKind { kPerfEvent, kRawTracepoint, kTracingTracepoint, kUprobeMulti };
 
@@ -45,4 +45,4 @@ class LinuxKernel final : public Kernel {
   std::optional<std::string> environment(const std::string& name) const override;
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

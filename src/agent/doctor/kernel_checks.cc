@@ -5,7 +5,7 @@
 
 #include "agent/doctor/doctor.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 // bpf_loop, which the unwinder is built on.
@@ -49,16 +49,16 @@ ProgramText text_of(BpfProgramKind kind) {
   switch (kind) {
     case BpfProgramKind::kPerfEvent:
       return {"bpf_perf_event", "perf_event programs", CheckStatus::kFail,
-              "CPU profiling is built on them"};
+              "CPU profiling needs them"};
     case BpfProgramKind::kTracingTracepoint:
       return {"bpf_tp_btf", "tp_btf programs", CheckStatus::kWarn,
-              "CPU profiling does not need them; profiles of waiting do"};
+              "CPU profiling does not need them; off-CPU profiling does"};
     case BpfProgramKind::kRawTracepoint:
       return {"bpf_raw_tp", "raw_tp programs", CheckStatus::kWarn,
               "CPU profiling does not need them"};
     case BpfProgramKind::kUprobeMulti:
       return {"bpf_uprobe_multi", "uprobe_multi programs", CheckStatus::kWarn,
-              "CPU profiling does not need them; probes in programs do"};
+              "CPU profiling does not need them; user-space probes do"};
   }
   return {"bpf", "programs", CheckStatus::kWarn, ""};
 }
@@ -89,7 +89,7 @@ Check check_architecture(const SystemView& system) {
   if (check.message == "x86_64") return check;
   check.status = CheckStatus::kFail;
   check.message += ": Vesta profiles x86-64 only";
-  check.fix = "use an x86-64 machine; reports on profiles of other machines work everywhere";
+  check.fix = "use an x86-64 machine; reports on existing profiles work everywhere";
   return check;
 }
 
@@ -98,8 +98,8 @@ Check check_kernel_version(const SystemView& system) {
   const auto version = kernel_version(system);
   if (!version) {
     check.status = CheckStatus::kWarn;
-    check.message += ": this is no version number";
-    check.fix = "see that the kernel is 5.17 or newer";
+    check.message += ": not a version number";
+    check.fix = "check that the kernel is 5.17 or newer";
     return check;
   }
   if (!check.message.starts_with(text_of(*version))) {
@@ -107,16 +107,16 @@ Check check_kernel_version(const SystemView& system) {
   }
   if (*version < kOldestKernel) {
     check.status = CheckStatus::kFail;
-    check.message += ": older than 5.17, which brought bpf_loop";
-    check.fix = "boot a kernel of 5.17 or newer, such as Debian 12's 6.1";
+    check.message += ": older than 5.17, the first with bpf_loop";
+    check.fix = "boot kernel 5.17 or newer, such as Debian 12's 6.1";
   } else if (may_freeze(*version)) {
     check.status = CheckStatus::kFail;
     check.message +=
         ": kernels 5.19, 6.0, 6.1 before 6.1.36, 6.2 and 6.3 before 6.3.10 can freeze when a "
         "profiler reads user memory";
     check.fix =
-        "update to 6.1.36, 6.3.10, 6.4 or newer; if the distribution has mended it "
-        "(copy_from_user_nofault), go on";
+        "update to 6.1.36, 6.3.10, 6.4 or newer; ignore this if your distribution has backported "
+        "the fix (copy_from_user_nofault)";
   }
   return check;
 }
@@ -126,7 +126,8 @@ Check check_btf(const SystemView& system) {
   const auto bytes = system.read("/sys/kernel/btf/vmlinux");
   if (bytes && bytes->starts_with("\x9f\xeb")) return check;
   check.status = CheckStatus::kFail;
-  check.message += bytes ? " holds no BTF" : " is missing: the kernel does not describe its types";
+  check.message +=
+      bytes ? " contains no BTF" : " is missing: the kernel does not describe its types";
   check.fix =
       "boot a kernel with CONFIG_DEBUG_INFO_BTF=y (Debian's has it); in a container, mount the "
       "host's /sys";
@@ -144,7 +145,7 @@ Check check_bpf_program(const SystemView& system, BpfProgramKind kind) {
   if (explained.code == ErrorCode::kPermission) {
     check.fix = explained.hint;
   } else if (kind == BpfProgramKind::kUprobeMulti) {
-    check.fix = "boot a kernel of 6.6 or newer";
+    check.fix = "boot kernel 6.6 or newer";
   } else {
     check.fix = "boot a kernel with CONFIG_BPF_SYSCALL=y and CONFIG_BPF_EVENTS=y";
   }
@@ -157,12 +158,12 @@ Check check_hardware_counters(const SystemView& system) {
   if (error == 0) return check;
   check.status = CheckStatus::kWarn;
   check.message = fmt::format(
-      "no hardware counters: {}; samples come from the kernel's clock, which cannot look into code "
-      "that runs with interrupts off",
+      "no hardware counters: {}; samples come from the kernel's clock, which cannot see code that "
+      "runs with interrupts disabled",
       errno_text(error));
   check.fix = error == EACCES || error == EPERM
                   ? permission_error("count cycles", error, system.capabilities()).hint
-                  : "on a virtual machine, switch the virtual PMU on; otherwise leave it";
+                  : "on a virtual machine, enable the virtual PMU; otherwise ignore this";
   return check;
 }
 
@@ -170,13 +171,13 @@ Check check_lockdown(const SystemView& system) {
   Check check{"lockdown", CheckStatus::kPass, {}, {}};
   const auto modes = system.line("/sys/kernel/security/lockdown");
   if (!modes) {
-    check.message = "not known: the kernel has no lockdown, or securityfs is not mounted";
+    check.message = "unknown: the kernel has no lockdown, or securityfs is not mounted";
   } else if (modes->find("[confidentiality]") != std::string::npos) {
     check.status = CheckStatus::kFail;
-    check.message = "confidentiality mode: the kernel lets no program read its memory";
+    check.message = "confidentiality mode: programs cannot read kernel memory";
     check.fix = "boot without lockdown=confidentiality; lockdown=integrity is fine";
   } else if (modes->find("[integrity]") != std::string::npos) {
-    check.message = "integrity mode, which does not stop profiling";
+    check.message = "integrity mode, which allows profiling";
   } else {
     check.message = "off";
   }
@@ -188,8 +189,8 @@ Check check_kernel_symbols(const SystemView& system) {
   const auto text = system.read("/proc/kallsyms");
   if (!text || text->empty()) {
     check.status = CheckStatus::kWarn;
-    check.message = "/proc/kallsyms cannot be read: kernel functions stay without names";
-    check.fix = "boot a kernel with CONFIG_KALLSYMS=y, and see that /proc is mounted";
+    check.message = "cannot read /proc/kallsyms: kernel functions have no names";
+    check.fix = "boot a kernel with CONFIG_KALLSYMS=y, and check that /proc is mounted";
     return check;
   }
   // The very first symbols can be per-CPU offsets, which begin at zero.
@@ -204,7 +205,7 @@ Check check_kernel_symbols(const SystemView& system) {
   check.status = CheckStatus::kWarn;
   check.message = fmt::format(
       "/proc/kallsyms shows no addresses (kernel.kptr_restrict = {}, kernel.perf_event_paranoid = "
-      "{}, {} CAP_SYSLOG): kernel functions stay without names",
+      "{}, {} CAP_SYSLOG): kernel functions have no names",
       restriction, system.line("/proc/sys/kernel/perf_event_paranoid").value_or("unknown"),
       system.capabilities().has(Capability::kSyslog) ? "with" : "without");
   check.fix = restriction == "2"
@@ -216,17 +217,17 @@ Check check_kernel_symbols(const SystemView& system) {
 Check check_clock_source(const SystemView& system) {
   constexpr const char* kFile = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
   const auto source = system.line(kFile);
-  Check check{"clock_source", CheckStatus::kPass, source.value_or("not known"), {}};
+  Check check{"clock_source", CheckStatus::kPass, source.value_or("unknown"), {}};
   for (const std::string_view slow : {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"}) {
     if (check.message != slow) continue;
     check.status = CheckStatus::kWarn;
     check.message += ": reading the time is slow, and every sample does it";
     check.fix =
-        "boot with tsc=reliable if the CPU's counter can be trusted; dmesg says why the kernel "
-        "turned away from it";
+        "boot with tsc=reliable if the CPU's counter is reliable; dmesg says why the kernel does "
+        "not use it";
     break;
   }
   return check;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

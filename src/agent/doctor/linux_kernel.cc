@@ -15,7 +15,7 @@
 #include "agent/doctor/kernel.h"
 #include "base/file.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 // Newer than the headers of Debian 12: BPF_TRACE_UPROBE_MULTI.
@@ -148,4 +148,4 @@ std::optional<std::string> LinuxKernel::environment(const std::string& name) con
   return std::string(value);
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

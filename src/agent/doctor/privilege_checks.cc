@@ -7,7 +7,7 @@
 #include "agent/doctor/doctor.h"
 #include "base/units.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 struct CapabilityUse {
@@ -17,14 +17,14 @@ struct CapabilityUse {
 };
 
 constexpr std::array<CapabilityUse, 5> kCapabilities = {{
-    {Capability::kBpf, CheckStatus::kFail, "no kernel program loads"},
-    {Capability::kPerfmon, CheckStatus::kFail, "no samples of other processes and of the kernel"},
+    {Capability::kBpf, CheckStatus::kFail, "BPF programs cannot be loaded"},
+    {Capability::kPerfmon, CheckStatus::kFail, "other processes and the kernel cannot be sampled"},
     {Capability::kSysPtrace, CheckStatus::kWarn,
-     "processes of other users stay without complete stacks and names"},
+     "processes of other users have incomplete stacks and no names"},
     {Capability::kDacReadSearch, CheckStatus::kWarn,
-     "programs that only their owner may read stay without names"},
+     "programs that only their owner may read have no names"},
     {Capability::kCheckpointRestore, CheckStatus::kWarn,
-     "programs that were replaced or deleted while they run stay without names"},
+     "programs replaced or deleted while running have no names"},
 }};
 
 std::string text_of(uint64_t bytes) {
@@ -55,14 +55,15 @@ Check check_capabilities(const SystemView& system) {
 Check check_perf_events(const SystemView& system) {
   const std::string paranoid =
       system.line("/proc/sys/kernel/perf_event_paranoid").value_or("unknown");
-  Check check{"perf_events",
-              CheckStatus::kPass,
-              fmt::format("the CPU clock opens (kernel.perf_event_paranoid = {})", paranoid),
-              {}};
+  Check check{
+      "perf_events",
+      CheckStatus::kPass,
+      fmt::format("the CPU clock can be opened (kernel.perf_event_paranoid = {})", paranoid),
+      {}};
   const int error = system.kernel().open_cpu_clock();
   if (error == 0) return check;
   check.status = CheckStatus::kFail;
-  check.message = fmt::format("the CPU clock does not open: {} (kernel.perf_event_paranoid = {})",
+  check.message = fmt::format("cannot open the CPU clock: {} (kernel.perf_event_paranoid = {})",
                               errno_text(error), paranoid);
   if (error != EACCES && error != EPERM) {
     check.fix = "boot a kernel with CONFIG_PERF_EVENTS=y";
@@ -71,8 +72,8 @@ Check check_perf_events(const SystemView& system) {
     check.fix = how_to_grant_capabilities();
   } else {
     check.fix =
-        "CAP_PERFMON is there, so a seccomp filter or a security module refuses; in a container: "
-        "--security-opt seccomp=unconfined";
+        "CAP_PERFMON is granted, so a seccomp filter or a security module refuses; in a container, "
+        "use --security-opt seccomp=unconfined";
   }
   return check;
 }
@@ -84,11 +85,11 @@ Check check_seccomp(const SystemView& system) {
   const int bpf = system.kernel().load_program(BpfProgramKind::kPerfEvent);
   const int perf = system.kernel().open_cpu_clock();
   if (bpf == 0 && perf == 0) {
-    check.message = "a filter is in place, and lets bpf and perf_event_open through";
+    check.message = "a filter is active, and allows bpf and perf_event_open";
     return check;
   }
   check.status = CheckStatus::kWarn;
-  check.message = "a filter is in place, and may be what stops bpf or perf_event_open";
+  check.message = "a filter is active, and may block bpf or perf_event_open";
   check.fix =
       "allow bpf, perf_event_open and process_vm_readv in the profile; docker run: --security-opt "
       "seccomp=unconfined";
@@ -100,7 +101,7 @@ Check check_locked_memory(const SystemView& system) {
   Check check{"locked_memory", CheckStatus::kPass, text_of(limit.soft), {}};
   const auto version = kernel_version(system);
   if (!version || *version >= KernelVersion{5, 11, 0}) {
-    check.message += ": without effect, since Linux 5.11 BPF memory counts against the cgroup";
+    check.message += ": no effect; since Linux 5.11 BPF memory counts against the cgroup";
   } else if (limit.soft != Kernel::kUnlimited) {
     check.status = CheckStatus::kWarn;
     check.message += ": before Linux 5.11 this limits BPF maps";
@@ -121,10 +122,10 @@ Check check_open_files(const SystemView& system) {
               {}};
   if (limit.soft >= kEnough) return check;
   check.status = CheckStatus::kWarn;
-  check.message += ": few for a busy machine, where each CPU and each BPF map takes one";
+  check.message += ": too few for a busy machine, where each CPU and each BPF map needs one";
   check.fix = limit.hard >= kEnough ? "ulimit -n " + text(limit.hard)
                                     : "LimitNOFILE=65536 in the unit, or in limits.conf";
   return check;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

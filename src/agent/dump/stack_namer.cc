@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "profile/frame_name.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 void StackNamer::learn(const ResolvedSamples& samples) {
   for (const auto& module : samples.modules) symbolizer_.add_module(module);
   for (const auto& process : samples.processes) symbolizer_.add_process(process);
+  for (const RuntimeSampleFrame& frame : samples.runtime_frames)
+    symbolizer_.add_runtime_frame(frame);
   for (const KernelSymbolChange& change : samples.kernel_symbols) symbolizer_.apply(change);
 }
 
@@ -34,4 +37,4 @@ std::vector<DumpFrame> StackNamer::name(std::span<const CodeAddress> frames) {
   return out;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "agent/recording/resolved_samples.h"
-#include "agent/recording/symbolizer.h"
+#include "agent/naming/symbolizer.h"
+#include "agent/stream/resolved_samples.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 struct DumpFrame {
   std::string function;  // or what is known of the place: "libfoo.so+0x1234", "0x7f001234"
@@ -35,4 +35,4 @@ class StackNamer {
   std::vector<SourceFrame> source_;  // scratch
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

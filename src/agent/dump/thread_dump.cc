@@ -5,20 +5,21 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
 
 #include "agent/dump/thread_reader.h"
-#include "agent/dump/thread_stack.h"
 #include "agent/process/proc_files.h"
-#include "agent/recording/sampling.h"
-#include "agent/recording/unwind_result.h"
+#include "agent/stream/sampling.h"
+#include "agent/stream/thread_stack.h"
+#include "agent/stream/unwind_result.h"
+#include "agent/unwinding/module_slots.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "unwind/table_cache.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 using namespace std::chrono_literals;
@@ -39,7 +40,7 @@ std::string thread_name(const char* comm) {
 }
 
 std::string problem_of(vesta_unwind_result result) {
-  return is_whole(result) ? "" : std::string(unwind_result_name(result));
+  return is_complete_stack(result) ? "" : std::string(unwind_result_name(result));
 }
 
 // Finishes copied stacks in user space, with the tables of the binaries, and names them.
@@ -106,7 +107,7 @@ class FirstSamples final : public SampleConsumer {
     namer_.learn(samples);
     for (const ResolvedSample& sample : samples.samples) {
       {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (!wanted_.contains(sample.tid) || found_.contains(sample.tid)) continue;
       }
       DumpedThread thread;
@@ -116,12 +117,12 @@ class FirstSamples final : public SampleConsumer {
       thread.frames =
           namer_.name(std::span(samples.frames).subspan(sample.first_frame, sample.frame_count));
       thread.problem = problem_of(sample.result);
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       found_.emplace(sample.tid, std::move(thread));
     }
   }
   bool has(uint32_t tid) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return found_.contains(tid);
   }
   // REQUIRES: sampling has stopped.
@@ -130,8 +131,8 @@ class FirstSamples final : public SampleConsumer {
  private:
   StackNamer namer_;
   const std::set<uint32_t> wanted_;
-  mutable std::mutex mutex_;
-  std::map<uint32_t, DumpedThread> found_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::map<uint32_t, DumpedThread> found_ GUARDED_BY(mutex_);
 };
 
 class Dumper {
@@ -211,8 +212,9 @@ class Dumper {
   // One sample of each thread that was never caught waiting.
   Status take_running() {
     SamplingOptions sampling;
-    sampling.frequency = kSamplingFrequency;
-    sampling.kernel_stacks = options_.kernel_stacks;
+    ProbeOptions& probe = sampling.probes.front().options;
+    probe.rate = kSamplingFrequency;
+    probe.kernel_stacks = options_.kernel_stacks;
     sampling.cache_folder = options_.cache_folder;
     sampling.targets.tids.assign(missing_.begin(), missing_.end());
     FirstSamples samples(options_.symbolizer, missing_);
@@ -247,7 +249,7 @@ class Dumper {
                                      thread_name(thread.comm),
                                      thread_state_name(thread),
                                      {},
-                                     "it ran all the time, and no sample of it came"});
+                                     "it ran all the time, but no sample arrived"});
         }
       }
       if (process.threads.empty()) {
@@ -279,4 +281,4 @@ Result<ThreadDump> dump_threads(const DumpOptions& options) {
   return Dumper(options, std::move(reader)).run();
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -10,7 +10,7 @@
 #include "agent/dump/stack_namer.h"
 #include "base/result.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 struct DumpOptions {
   std::vector<uint32_t> pids;
@@ -42,4 +42,4 @@ struct ThreadDump {
 // kNotFound for a process that is not there, kPermission with what is missing.
 Result<ThreadDump> dump_threads(const DumpOptions& options);
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -11,7 +11,7 @@
 #include "agent/dump/thread_reader.h"
 #include "base/test_requirements.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 __attribute__((noinline)) void wait_inner(int fd) {
@@ -107,4 +107,4 @@ TEST(ThreadReading, AThreadThatRanIsNotTakenForOneThatWaited) {
 }
 
 }  // namespace
-}  // namespace vesta
+}  // namespace vesta::agent

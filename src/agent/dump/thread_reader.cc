@@ -8,13 +8,12 @@
 #include <cerrno>
 #include <cstring>
 
-#include <shared/targets.h>
 #include <threads.skel.h>
-#include "agent/doctor/privileges.h"
 #include "agent/kernel/bpf_log.h"
+#include "agent/kernel/privileges.h"
 #include "base/file.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 constexpr size_t kMaxThreads = 1 << 17;
@@ -27,10 +26,15 @@ constexpr uint32_t kTraced = 0x8;
 constexpr uint32_t kDead = 0x80;
 constexpr uint32_t kNoLoad = 0x400;
 
-Error load_error(int error_number, const std::string& log) {
-  Error error = permission_error("load the program that reads threads", error_number);
-  if (error.code != ErrorCode::kPermission && !log.empty()) error.message += "\n" + log;
-  return error;
+constexpr std::string_view kProgram = "load the program that reads threads";
+
+// The session is for the targets and the pid namespace alone.
+KernelSessionOptions targets_only() {
+  KernelSessionOptions options;
+  options.only_targets = true;
+  options.ring_bytes = 4096;
+  options.max_processes = options.max_leaves = options.max_modules = 1;
+  return options;
 }
 
 }  // namespace
@@ -47,23 +51,17 @@ ThreadReader::~ThreadReader() = default;
 
 Result<ThreadReader> ThreadReader::load(std::span<const uint32_t> pids) {
   ThreadReader reader;
+  VESTA_ASSIGN(reader.session_, KernelSession::load(targets_only()));
+  for (const uint32_t pid : pids) VESTA_TRY(reader.session_->add_target(pid));
   const BpfLog log;
-  reader.skeleton_.reset(threads_bpf__open_and_load());
-  if (reader.skeleton_ == nullptr) return load_error(errno, log.text());
+  reader.skeleton_.reset(threads_bpf__open());
+  if (reader.skeleton_ == nullptr) return load_error(kProgram, errno, log.text());
   threads_bpf& skeleton = *reader.skeleton_;
-  bpf_test_run_opts run{};
-  run.sz = sizeof(run);
-  if (bpf_prog_test_run_opts(bpf_program__fd(skeleton.progs.find_namespace), &run) != 0 ||
-      run.retval != 0) {
-    return Error{ErrorCode::kIo, "cannot find out the pid namespace of this process", ""};
-  }
-  const uint8_t kind = VESTA_TARGET_PROCESS;
-  for (const uint32_t pid : pids) {
-    if (bpf_map_update_elem(bpf_map__fd(skeleton.maps.targets), &pid, &kind, BPF_ANY) != 0)
-      return load_error(errno, "");
-  }
+  VESTA_TRY(reader.session_->share_with(skeleton.obj, 0));
+  if (const int error = threads_bpf__load(&skeleton); error != 0)
+    return load_error(kProgram, -error, log.text());
   reader.link_.reset(bpf_program__attach_iter(skeleton.progs.write_thread, nullptr));
-  if (reader.link_ == nullptr) return load_error(errno, log.text());
+  if (reader.link_ == nullptr) return load_error(kProgram, errno, log.text());
   return reader;
 }
 
@@ -105,8 +103,8 @@ std::string thread_state_name(const vesta_thread& thread) {
   if ((thread.state & kDead) != 0) return "ended";
   if ((thread.state & kInterruptible) != 0) return "sleeping";
   if ((thread.state & kUninterruptible) != 0)
-    return (thread.state & kNoLoad) != 0 ? "idle" : "waiting, not to be interrupted";
+    return (thread.state & kNoLoad) != 0 ? "idle" : "waiting, uninterruptible";
   return fmt::format("state {:#x}", thread.state);
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

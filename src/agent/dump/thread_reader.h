@@ -9,12 +9,13 @@
 #include <vector>
 
 #include <shared/thread.h>
+#include "agent/kernel/kernel_session.h"
 #include "base/result.h"
 
 struct threads_bpf;
 struct bpf_link;
 
-namespace vesta {
+namespace vesta::agent {
 
 class ThreadReader {
  public:
@@ -36,6 +37,7 @@ class ThreadReader {
   };
   ThreadReader() = default;
 
+  std::unique_ptr<KernelSession> session_;
   std::unique_ptr<threads_bpf, Skeleton> skeleton_;
   std::unique_ptr<bpf_link, Link> link_;
 };
@@ -46,4 +48,4 @@ bool has_not_run(const vesta_thread& before, const vesta_thread& after);
 // "running", "sleeping", "waiting for a device" … as ps has the letters R, S, D.
 std::string thread_state_name(const vesta_thread& thread);
 
-}  // namespace vesta
+}  // namespace vesta::agent

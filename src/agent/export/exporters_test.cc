@@ -8,29 +8,29 @@
 #include <filesystem>
 #include <fstream>
 
+#include "agent/export/codecs/test_window.h"
 #include "agent/export/make_exporter.h"
-#include "agent/export/test_clock.h"
+#include "agent/export/queue/test_clock.h"
 #include "agent/export/test_http_server.h"
-#include "agent/export/test_window.h"
 #include "base/test_requirements.h"
+#include "base/time.h"
 #include "formats/common/compression.h"
 #include "formats/otlp/reader.h"
 #include "formats/protobuf/wire.h"
 #include "profile/test_profiles.h"
-#include "server/grpc_server.h"
-#include "server/http_server.h"
+#include "server/grpc/grpc_server.h"
+#include "server/http/http_server.h"
 #include "server/ingest/routes.h"
 #include "server/testing/certificates.h"
 #include "server/testing/http_client.h"
-#include "server/testing/temporary_folder.h"
 #include "store/memory/memory_engine.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::agent {
 namespace {
 
 using server::testing::Certificates;
 using server::testing::eventually;
-using server::testing::TemporaryFolder;
 using std::chrono::seconds;
 using test::TestHttpServer;
 using test::TestRequest;
@@ -57,7 +57,7 @@ class ExportersTest : public ::testing::Test {
  protected:
   ExportersTest() {
     config_.name = "test";
-    config_.upload_interval_ns = int64_t{3600} * 1'000'000'000;  // flush() decides
+    config_.upload_interval_ns = kHour;  // flush() decides
     environment_.state = folder_.path("state");
     environment_.version = "1.2.3";
   }
@@ -241,15 +241,16 @@ TEST_F(ExportersTest, BadConfigurationsAreRefusedWithWords) {
     return made.ok() ? std::string("fine") : made.error().message;
   };
   EXPECT_THAT(problem([](auto& c) { c.endpoint = "localhost:4318"; }), HasSubstr("is no URL"));
-  EXPECT_THAT(problem([](auto& c) { c.name = "../x"; }), HasSubstr("is no name"));
-  EXPECT_THAT(problem([](auto& c) { c.tls.cert_file = "x"; }), HasSubstr("belong together"));
+  EXPECT_THAT(problem([](auto& c) { c.name = "../x"; }), HasSubstr("is not a valid exporter name"));
+  EXPECT_THAT(problem([](auto& c) { c.tls.cert_file = "x"; }), HasSubstr("must be set together"));
   EXPECT_THAT(problem([](auto& c) { c.headers = {{"X", "a\r\nEvil: b"}}; }), HasSubstr("header"));
-  EXPECT_THAT(problem([](auto& c) { c.kind = ExporterKind::kFiles; }), HasSubstr("no directory"));
+  EXPECT_THAT(problem([](auto& c) { c.kind = ExporterKind::kFiles; }),
+              HasSubstr("directory is missing"));
   EXPECT_THAT(problem([](auto& c) {
                 c.kind = ExporterKind::kOtlpGrpc;
                 c.endpoint = "ftp://x:1";
               }),
-              HasSubstr("is no endpoint"));
+              HasSubstr("is not a valid gRPC endpoint"));
   EXPECT_THAT(problem([](auto& c) {
                 c.kind = ExporterKind::kOtlpGrpc;
                 c.endpoint = "https://x:1";
@@ -340,7 +341,7 @@ class VestaServer {
  public:
   explicit VestaServer(const server::TlsFiles& tls = {}) {
     IngestOptions options;
-    options.now_ns = [] { return test::kWindowTime + 20'000'000'000; };
+    options.clock = [] { return UnixNs(test::kWindowTime + 20 * kSecond); };
     ingest_ = std::make_unique<Ingest>(*engine_, options);
     server::add_ingest_routes(routes_, *ingest_);
     start(tls);

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cctype>
 
-#include "agent/export/file_sender.h"
-#include "agent/export/http_post.h"
-#include "agent/export/otlp_sender.h"
-#include "agent/export/payload_codecs.h"
-#include "agent/export/pyroscope_sender.h"
+#include "agent/export/codecs/payload_codecs.h"
 #include "agent/export/queued_exporter.h"
+#include "agent/export/senders/file_sender.h"
+#include "agent/export/senders/http_post.h"
+#include "agent/export/senders/otlp_sender.h"
+#include "agent/export/senders/pyroscope_sender.h"
 
 namespace vesta::agent {
 namespace {
@@ -27,13 +27,13 @@ Status check(const ExporterConfig& config) {
                          return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
                        });
   if (!is_name) {
-    return Error{ErrorCode::kUsage, fmt::format("'{}' is no name for an exporter", config.name),
+    return Error{ErrorCode::kUsage, fmt::format("'{}' is not a valid exporter name", config.name),
                  "use letters, digits, '-', '_' and '.'"};
   }
   if (config.tls.cert_file.empty() != config.tls.key_file.empty()) {
     return Error{ErrorCode::kUsage,
-                 fmt::format("{}: tls.cert and tls.key belong together", config.name),
-                 "give both, or none"};
+                 fmt::format("{}: tls.cert and tls.key must be set together", config.name),
+                 "set both, or neither"};
   }
   const bool is_http =
       config.kind != ExporterKind::kOtlpGrpc && config.kind != ExporterKind::kFiles;
@@ -48,11 +48,11 @@ Status check(const ExporterConfig& config) {
         std::ranges::any_of(name + value, is_control)) {
       return Error{ErrorCode::kUsage,
                    fmt::format("{}: the header '{}' cannot be sent", config.name, name),
-                   "a header is one line"};
+                   "a header must be one line"};
     }
   }
   if (config.kind == ExporterKind::kFiles && config.directory.empty())
-    return Error{ErrorCode::kUsage, fmt::format("{}: there is no directory", config.name), ""};
+    return Error{ErrorCode::kUsage, fmt::format("{}: directory is missing", config.name), ""};
   return {};
 }
 

@@ -8,7 +8,7 @@ constexpr uint32_t kFailuresOfOutage = 2;
 
 }  // namespace
 
-OutageEvent OutageWatch::update(const ExporterStats& stats, int64_t now_ns) {
+OutageEvent OutageWatch::update(const ExporterStats& stats, UnixNs now) {
   OutageEvent event;
   const bool is_failing = stats.failures_in_a_row >= (is_away_ ? 1 : kFailuresOfOutage);
   if (is_failing) {
@@ -17,7 +17,7 @@ OutageEvent OutageWatch::update(const ExporterStats& stats, int64_t now_ns) {
     if (!is_away_) {
       is_away_ = true;
       has_dropped_ = false;
-      since_ns_ = now_ns;
+      since_ = now;
       before_ = stats;
       event.kind = OutageEvent::Kind::kBegan;
     } else if (!has_dropped_ && stats.expired > before_.expired) {
@@ -29,14 +29,14 @@ OutageEvent OutageWatch::update(const ExporterStats& stats, int64_t now_ns) {
   if (!is_away_) return event;
   if (!is_catching_up_) {
     is_catching_up_ = true;
-    back_ns_ = now_ns;
+    back_ = now;
     target_ = done(stats) + stats.queued;
   }
   if (done(stats) < target_) return event;
   is_away_ = false;
   is_catching_up_ = false;
   event.kind = OutageEvent::Kind::kEnded;
-  event.duration_ns = back_ns_ - since_ns_;
+  event.duration_ns = back_ - since_;
   event.sent = stats.sent - before_.sent;
   event.rejected = stats.rejected - before_.rejected;
   event.expired = stats.expired - before_.expired;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "agent/export/exporter.h"
+#include "base/time.h"
 
 namespace vesta::agent {
 
@@ -25,9 +26,9 @@ struct OutageEvent {
 
 class OutageWatch {
  public:
-  OutageEvent update(const ExporterStats& stats, int64_t now_ns);
+  OutageEvent update(const ExporterStats& stats, UnixNs now);
   bool is_away() const { return is_away_; }
-  int64_t since_ns() const { return since_ns_; }
+  UnixNs since() const { return since_; }
 
  private:
   static uint64_t done(const ExporterStats& stats) {
@@ -37,8 +38,8 @@ class OutageWatch {
   bool is_away_ = false;
   bool is_catching_up_ = false;
   bool has_dropped_ = false;
-  int64_t since_ns_ = 0;
-  int64_t back_ns_ = 0;
+  UnixNs since_;
+  UnixNs back_;
   uint64_t target_ = 0;   // profiles dealt with when all that had waited are
   ExporterStats before_;  // when it began
 };

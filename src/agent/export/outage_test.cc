@@ -11,13 +11,13 @@ class OutageTest : public ::testing::Test {
  protected:
   Kind update(uint32_t failures_in_a_row) {
     stats_.failures_in_a_row = failures_in_a_row;
-    last_ = watch_.update(stats_, ++now_);
+    last_ = watch_.update(stats_, now_ += 1);
     return last_.kind;
   }
   OutageWatch watch_;
   ExporterStats stats_;
   OutageEvent last_;
-  int64_t now_ = 100;
+  UnixNs now_{100};
 };
 
 TEST_F(OutageTest, IsSaidOnceAndAgainWhenAllIsSent) {
@@ -26,7 +26,7 @@ TEST_F(OutageTest, IsSaidOnceAndAgainWhenAllIsSent) {
   EXPECT_EQ(update(1), Kind::kNone);  // may be a restart
   EXPECT_EQ(update(2), Kind::kBegan);
   EXPECT_TRUE(watch_.is_away());
-  EXPECT_EQ(watch_.since_ns(), 103);
+  EXPECT_EQ(watch_.since(), UnixNs(103));
   for (uint32_t i = 3; i < 100; ++i) {
     stats_.queued = i;
     EXPECT_EQ(update(i), Kind::kNone);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/mutex.h"
+
 namespace vesta::agent {
 namespace {
 
@@ -35,7 +37,7 @@ QueuedExporter::QueuedExporter(std::string name, std::unique_ptr<BatchQueue> que
 
 QueuedExporter::~QueuedExporter() {
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     stopping_ = true;
   }
   changed_.notify_all();
@@ -47,7 +49,7 @@ Status QueuedExporter::take(const ProfileBatch& batch) {
   if (batch.profiles.empty()) return {};
   Status status = queue_->push(batch);
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     taken_ += batch.profiles.size();
     if (!status) not_queued_[reason_of(status.error())] += batch.profiles.size();
   }
@@ -56,12 +58,12 @@ Status QueuedExporter::take(const ProfileBatch& batch) {
 }
 
 void QueuedExporter::run() {
-  std::unique_lock guard(lock_);
+  MutexLock guard(lock_);
   while (!stopping_) {
     const uint64_t flushes = flushes_asked_;
     const bool is_flush = flushes != flushes_done_;
     guard.unlock();
-    const int64_t next_ns =
+    const BootNs next =
         uploader_.step(is_flush ? Uploader::Urgency::kNow : Uploader::Urgency::kWhenDue);
     guard.lock();
     if (is_flush) {
@@ -69,16 +71,19 @@ void QueuedExporter::run() {
       changed_.notify_all();
     }
     if (stopping_ || flushes_asked_ != flushes_done_) continue;
-    const std::chrono::nanoseconds left(std::max<int64_t>(next_ns - clock_.boot_ns(), 0));
-    changed_.wait_for(guard, left, [&] { return stopping_ || flushes_asked_ != flushes_done_; });
+    const std::chrono::nanoseconds left(std::max<int64_t>(next - clock_.boot_now(), 0));
+    changed_.wait_for(guard, left, [&]() REQUIRES(lock_) {
+      return stopping_ || flushes_asked_ != flushes_done_;
+    });
   }
 }
 
 void QueuedExporter::flush(std::chrono::steady_clock::time_point deadline) {
-  std::unique_lock guard(lock_);
+  MutexLock guard(lock_);
   const uint64_t mine = ++flushes_asked_;
   changed_.notify_all();
-  changed_.wait_until(guard, deadline, [&] { return stopping_ || flushes_done_ >= mine; });
+  changed_.wait_until(guard, deadline,
+                      [&]() REQUIRES(lock_) { return stopping_ || flushes_done_ >= mine; });
 }
 
 ExporterStats QueuedExporter::stats() const {
@@ -101,7 +106,7 @@ ExporterStats QueuedExporter::stats() const {
   expire(kTooOld, queue.expired_by_age);
   expire(kQueueFull, queue.expired_by_size);
   expire(kDamaged, queue.damaged);
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   // What an earlier run left in the queue counts as taken by this one.
   out.taken = taken_ + queue.recovered_profiles;
   for (const auto& [reason, count] : not_queued_) expire(reason, count);

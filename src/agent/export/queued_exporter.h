@@ -3,17 +3,16 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 
-#include "agent/export/batch_queue.h"
-#include "agent/export/export_clock.h"
+#include "agent/export/codecs/payload.h"
 #include "agent/export/exporter.h"
-#include "agent/export/payload.h"
+#include "agent/export/queue/batch_queue.h"
+#include "agent/export/queue/export_clock.h"
 #include "agent/export/uploader.h"
+#include "base/mutex.h"
 
 namespace vesta::agent {
 
@@ -41,13 +40,13 @@ class QueuedExporter final : public Exporter {
   const ExportClock& clock_;
   Uploader uploader_;  // its step() on the thread only
 
-  mutable std::mutex lock_;
-  std::condition_variable changed_;
-  bool stopping_ = false;  // guarded by lock_, as all below
-  uint64_t flushes_asked_ = 0;
-  uint64_t flushes_done_ = 0;
-  uint64_t taken_ = 0;
-  std::map<std::string, uint64_t> not_queued_;  // by reason
+  mutable Mutex lock_;
+  CondVar changed_;
+  bool stopping_ GUARDED_BY(lock_) = false;
+  uint64_t flushes_asked_ GUARDED_BY(lock_) = 0;
+  uint64_t flushes_done_ GUARDED_BY(lock_) = 0;
+  uint64_t taken_ GUARDED_BY(lock_) = 0;
+  std::map<std::string, uint64_t> not_queued_ GUARDED_BY(lock_);  // by reason
 
   std::thread thread_;
 };

@@ -11,12 +11,12 @@
 #include <atomic>
 #include <cstdlib>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/file.h"
+#include "base/mutex.h"
 
 namespace vesta::agent::test {
 
@@ -49,7 +49,7 @@ class TestHttpServer {
   }
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
   std::vector<TestRequest> requests() const {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     return requests_;
   }
 
@@ -96,7 +96,7 @@ class TestHttpServer {
                            [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     request.body = bytes.substr(head_end + 4);
     {
-      const std::lock_guard guard(lock_);
+      const MutexLock guard(lock_);
       requests_.push_back(request);
     }
     const std::string answer = answer_(request);
@@ -107,8 +107,8 @@ class TestHttpServer {
   UniqueFd listener_;
   uint16_t port_ = 0;
   std::atomic<bool> stopping_ = false;
-  mutable std::mutex lock_;
-  std::vector<TestRequest> requests_;  // guarded by lock_
+  mutable Mutex lock_;
+  std::vector<TestRequest> requests_ GUARDED_BY(lock_);
   std::thread thread_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/mutex.h"
+
 namespace vesta::agent {
 namespace {
 
@@ -29,16 +31,16 @@ Uploader::Uploader(BatchQueue& queue, const PayloadCodec& codec, Sender& sender,
                    const UploaderOptions& options, const ExportClock& clock)
     : queue_(queue), codec_(codec), sender_(sender), options_(options), clock_(clock) {}
 
-int64_t Uploader::step(Urgency urgency) {
-  const int64_t start = clock_.boot_ns();
-  const int64_t due = urgency == Urgency::kNow ? asked_until_ns_ : next_ns_;
-  if (start < due) return next_ns_;
+BootNs Uploader::step(Urgency urgency) {
+  const BootNs start = clock_.boot_now();
+  const BootNs due = urgency == Urgency::kNow ? asked_until_ : next_;
+  if (start < due) return next_;
   while (const auto batch = queue_.front()) {
     const auto profiles = static_cast<uint32_t>(batch->profiles.size());
-    if (!upload(*batch, batch->done, profiles - batch->done)) return next_ns_;
+    if (!upload(*batch, batch->done, profiles - batch->done)) return next_;
   }
-  next_ns_ = start + options_.interval_ns;
-  return next_ns_;
+  next_ = start + options_.interval_ns;
+  return next_;
 }
 
 // False when it has to be tried again later, from where it got to.
@@ -63,13 +65,13 @@ bool Uploader::upload_payload(const QueuedBatch& batch, uint32_t first, const Pa
     return false;
   }
   failures_in_a_row_ = 0;
-  asked_until_ns_ = 0;
+  asked_until_ = {};
   // What had to make room for others meanwhile is counted as expired already.
   const bool counts = queue_.advance(batch.place, first + count);
   const bool is_sent = outcome.kind == SendOutcome::Kind::kSent;
   const uint32_t lost = is_sent ? std::min(outcome.rejected_profiles, count) : count;
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     stats_.last_error = outcome.reason;
     stats_.failures_in_a_row = 0;
     if (counts) stats_.sent += count - lost;
@@ -80,7 +82,7 @@ bool Uploader::upload_payload(const QueuedBatch& batch, uint32_t first, const Pa
 
 SendOutcome Uploader::try_to_send(const Payload& payload) {
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     ++stats_.attempts;
   }
   return sender_.send(payload);
@@ -91,14 +93,14 @@ void Uploader::back_off(const SendOutcome& outcome) {
   const int64_t most = std::min(options_.first_backoff_ns << doublings, options_.max_backoff_ns);
   auto wait = static_cast<int64_t>(clock_.random() * static_cast<double>(most));
   wait = std::max(wait, std::min(kMinBackoffNs, most));
-  const int64_t now = clock_.boot_ns();
+  const BootNs now = clock_.boot_now();
   if (outcome.retry_after_ns >= 0) {
     const int64_t asked = std::min(outcome.retry_after_ns, options_.max_retry_after_ns);
-    asked_until_ns_ = now + asked;
+    asked_until_ = now + asked;
     wait = std::max(wait, asked);
   }
-  next_ns_ = now + wait;
-  const std::lock_guard guard(lock_);
+  next_ = now + wait;
+  const MutexLock guard(lock_);
   ++stats_.failures;
   stats_.failures_in_a_row = failures_in_a_row_;
   stats_.last_error = outcome.reason;
@@ -106,7 +108,7 @@ void Uploader::back_off(const SendOutcome& outcome) {
 
 void Uploader::count_rejected(uint64_t count, std::string_view reason) {
   if (count == 0) return;
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   stats_.rejected += count;
   std::string key = cut(reason);
   auto& reasons = stats_.rejected_by_reason;
@@ -115,7 +117,7 @@ void Uploader::count_rejected(uint64_t count, std::string_view reason) {
 }
 
 UploaderStats Uploader::stats() const {
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   return stats_;
 }
 

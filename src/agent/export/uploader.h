@@ -5,22 +5,23 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 
-#include "agent/export/batch_queue.h"
-#include "agent/export/export_clock.h"
-#include "agent/export/payload.h"
+#include "agent/export/codecs/payload.h"
+#include "agent/export/queue/batch_queue.h"
+#include "agent/export/queue/export_clock.h"
+#include "base/mutex.h"
+#include "base/time.h"
 
 namespace vesta::agent {
 
 struct UploaderOptions {
-  int64_t interval_ns = int64_t{10} * 1'000'000'000;
+  int64_t interval_ns = 10 * kSecond;
   // After the nth failure in a row, a random part of the first times 2^n, but at most the second.
-  int64_t first_backoff_ns = int64_t{1} * 1'000'000'000;
-  int64_t max_backoff_ns = int64_t{60} * 1'000'000'000;
+  int64_t first_backoff_ns = kSecond;
+  int64_t max_backoff_ns = kMinute;
   // A server may ask for more patience than that, within reason.
-  int64_t max_retry_after_ns = int64_t{3600} * 1'000'000'000;
+  int64_t max_retry_after_ns = kHour;
 };
 
 struct UploaderStats {
@@ -42,9 +43,8 @@ class Uploader {
     kWhenDue,  // by the interval and the back-off
     kNow,      // but not before a time that the other side asked for
   };
-  // Sends until the queue is empty or a payload did not get through. Returns when to call again, in
-  // ns of the clock's boot time.
-  int64_t step(Urgency urgency);
+  // Sends until the queue is empty or a payload did not get through. Returns when to call again.
+  BootNs step(Urgency urgency);
   // Whether the last thing that was tried did not get through.
   bool is_backing_off() const { return failures_in_a_row_ > 0; }
   UploaderStats stats() const;
@@ -62,11 +62,11 @@ class Uploader {
   Sender& sender_;
   const UploaderOptions options_;
   const ExportClock& clock_;
-  int64_t next_ns_ = 0;         // not before that
-  int64_t asked_until_ns_ = 0;  // the other side's wish, which even kNow respects
+  BootNs next_;         // not before that
+  BootNs asked_until_;  // the other side's wish, which even kNow respects
   uint32_t failures_in_a_row_ = 0;
-  mutable std::mutex lock_;
-  UploaderStats stats_;  // guarded by lock_
+  mutable Mutex lock_;
+  UploaderStats stats_ GUARDED_BY(lock_);
 };
 
 }  // namespace vesta::agent

@@ -7,15 +7,13 @@
 #include <functional>
 #include <random>
 
-#include "agent/export/test_clock.h"
+#include "agent/export/queue/test_clock.h"
 #include "profile/test_profiles.h"
-#include "server/testing/temporary_folder.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::agent {
 namespace {
 
-using server::testing::TemporaryFolder;
-using test::kSecond;
 using test::TestClock;
 using ::testing::ElementsAre;
 using ::testing::Pair;
@@ -79,7 +77,7 @@ class UploaderTest : public ::testing::Test {
     ASSERT_TRUE(queue_->push(batch_of(seconds)).ok());
   }
   int64_t step(Uploader::Urgency urgency = Uploader::Urgency::kWhenDue) {
-    return uploader_->step(urgency) - clock_.boot_ns();
+    return uploader_->step(urgency) - clock_.boot_now();
   }
 
   TemporaryFolder folder_;
@@ -108,19 +106,19 @@ TEST_F(UploaderTest, SendsAllWindowsInOrderEveryInterval) {
 
 TEST_F(UploaderTest, AnHourOfOutageLosesNothingAndRepeatsNothing) {
   std::mt19937 random(5);
-  const int64_t start = clock_.boot_ns();
-  const auto elapsed = [&] { return clock_.boot_ns() - start; };
+  const BootNs start = clock_.boot_now();
+  const auto elapsed = [&] { return clock_.boot_now() - start; };
   sender_.answer = [&](const Payload&) {
     clock_.set_random(std::uniform_real_distribution<double>(0, 1)(random));
     const bool is_down = elapsed() > 60 * kSecond && elapsed() < 3660 * kSecond;
     return is_down ? SendOutcome::retry("connection refused") : SendOutcome::sent();
   };
   std::vector<std::string> expected;
-  int64_t next_window = start;
-  int64_t next_step = start;
+  BootNs next_window = start;
+  BootNs next_step = start;
   uint64_t steps = 0;
   while (elapsed() < 4000 * kSecond) {
-    if (next_window <= clock_.boot_ns()) {
+    if (next_window <= clock_.boot_now()) {
       const int64_t window = static_cast<int64_t>(expected.size());
       push(std::vector<int64_t>(50, window));
       std::string payload;
@@ -128,11 +126,11 @@ TEST_F(UploaderTest, AnHourOfOutageLosesNothingAndRepeatsNothing) {
       expected.push_back(payload);
       next_window += 10 * kSecond;
     }
-    if (next_step <= clock_.boot_ns()) {
+    if (next_step <= clock_.boot_now()) {
       next_step = uploader_->step(Uploader::Urgency::kWhenDue);
       ++steps;
     }
-    clock_.advance(std::max<int64_t>(std::min(next_window, next_step) - clock_.boot_ns(), 1));
+    clock_.advance(std::max<int64_t>(std::min(next_window, next_step) - clock_.boot_now(), 1));
   }
   step(Uploader::Urgency::kNow);
   EXPECT_EQ(sender_.received, expected);

@@ -49,14 +49,14 @@ Result<std::unique_ptr<FolderWatch>> FolderWatch::open(const FolderWatchOptions&
     folder = std::filesystem::path(folder).lexically_normal().string();
     if (folder.size() > 1 && folder.back() == '/') folder.pop_back();
     if (!folder.starts_with('/')) {
-      return Error{ErrorCode::kUsage, fmt::format("'{}' is no folder to watch", folder),
-                   "write its whole path, from / on"};
+      return Error{ErrorCode::kUsage, fmt::format("'{}' is not an absolute path", folder),
+                   "use the full path of the folder"};
     }
   }
   watch->inotify_ = UniqueFd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (!watch->inotify_.valid()) {
     return Error{ErrorCode::kIo, fmt::format("cannot watch folders: {}", std::strerror(errno)),
-                 "sysctl fs.inotify.max_user_instances may be too low"};
+                 "try raising sysctl fs.inotify.max_user_instances"};
   }
   return watch;
 }

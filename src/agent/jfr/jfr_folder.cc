@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
@@ -19,6 +18,7 @@
 #include "agent/jfr/folder_watch.h"
 #include "agent/jfr/shipped_files.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "formats/jfr/reader.h"
 
 namespace vesta::agent {
@@ -68,8 +68,8 @@ struct JfrFolder::Parts {
   Clock::time_point next_look = kNever;
   UniqueFd stop_event;
 
-  mutable std::mutex mutex;
-  JfrFolderStats stats;  // guarded by mutex
+  mutable Mutex mutex;
+  JfrFolderStats stats GUARDED_BY(mutex);
 
   std::jthread thread;
 };
@@ -207,12 +207,12 @@ void JfrFolder::Parts::ship_file(const Key& key, Waiting& file, int fd, const Fi
   }
   if (!bytes.ok()) return broken(key, stamp, {}, bytes.error());
   {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     stats.bytes_read += stamp.size;
   }
   if (shipped->has_shipped(bytes->content())) {
     {
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       ++stats.files_known;
     }
     return finish(key, stamp, bytes->content(), false);
@@ -234,13 +234,13 @@ void JfrFolder::Parts::ship_file(const Key& key, Waiting& file, int fd, const Fi
         std::min(options.last_retry, options.first_retry * (1 << std::min(file.failures, 16U)));
     ++file.failures;
     file.due = Clock::now() + wait;
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     ++stats.ship_failures;
     stats.last_error = taken.error().message;
     return;
   }
   {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     ++stats.files_shipped;
     stats.profiles_shipped += profiles;
   }
@@ -251,7 +251,7 @@ void JfrFolder::Parts::broken(const Key& key, const FileStamp& stamp, const Hash
                               const Error& error) {
   const Error shown = with_context(error, full_path(key));
   {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     ++stats.files_broken;
     stats.last_error = shown.message;
   }
@@ -269,7 +269,7 @@ void JfrFolder::Parts::note(const Status& status) {
   if (status.ok()) return;
   bool is_first = false;
   {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     is_first = stats.note_failures++ == 0;
     stats.last_error = status.error().message;
   }
@@ -277,7 +277,7 @@ void JfrFolder::Parts::note(const Status& status) {
 }
 
 void JfrFolder::Parts::update_stats() {
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   stats.files_waiting = waiting.size();
   stats.files_remembered = shipped->size();
   stats.folders_watched = watch->watches();
@@ -324,7 +324,8 @@ Result<std::unique_ptr<JfrFolder>> JfrFolder::start(const JfrFolderOptions& opti
   VESTA_ASSIGN(parts->shipped, ShippedFiles::open(options.state_file));
   parts->stop_event = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!parts->stop_event.valid()) {
-    return Error{ErrorCode::kIo, fmt::format("cannot make an event: {}", std::strerror(errno)), ""};
+    return Error{ErrorCode::kIo, fmt::format("cannot create an event: {}", std::strerror(errno)),
+                 ""};
   }
   Parts* const raw = parts.get();
   parts->thread = std::jthread([raw](const std::stop_token& stop) { raw->run(stop); });
@@ -340,7 +341,7 @@ void JfrFolder::stop() {
 }
 
 JfrFolderStats JfrFolder::stats() const {
-  const std::lock_guard lock(parts_->mutex);
+  const MutexLock lock(parts_->mutex);
   return parts_->stats;
 }
 

@@ -12,7 +12,9 @@
 
 #include "agent/jfr/test_folder.h"
 #include "base/file.h"
+#include "base/mutex.h"
 #include "formats/common/compression.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::agent {
 namespace {
@@ -27,20 +29,20 @@ class JfrFolderTest : public ::testing::Test {
   JfrFolderTest() {
     std::filesystem::create_directory(in());
     options_.input_dirs = {in()};
-    options_.state_file = folder_ / "jfr-shipped";
+    options_.state_file = folder_.path("jfr-shipped");
     options_.settle = 100ms;
     options_.give_up = 300ms;
     options_.first_retry = 10ms;
     options_.owner.host_name = "node-1";
     options_.report = [this](const Error& error) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       reports_.push_back(error.message);
     };
   }
-  std::string in() const { return folder_ / "in"; }
+  std::string in() const { return folder_.path("in"); }
   std::string in(const std::string& name) const { return in() + "/" + name; }
   std::vector<std::string> reports() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return reports_;
   }
   void start() {
@@ -67,8 +69,8 @@ class JfrFolderTest : public ::testing::Test {
   TemporaryFolder folder_;
   JfrFolderOptions options_;
   Received received_;
-  mutable std::mutex mutex_;
-  std::vector<std::string> reports_;
+  mutable Mutex mutex_;
+  std::vector<std::string> reports_ GUARDED_BY(mutex_);
   std::unique_ptr<JfrFolder> folder_under_test_;
 };
 
@@ -227,18 +229,18 @@ TEST_F(JfrFolderTest, OnlyTheFolderItselfWhenSaid) {
 }
 
 TEST_F(JfrFolderTest, AFolderMayComeLaterGoAndComeAgain) {
-  const std::string late = folder_ / "not/yet/there";
+  const std::string late = folder_.path("not/yet/there");
   options_.input_dirs = {late + "/", in()};
   start();
   ASSERT_TRUE(wait_for([&] { return stats().folders_watched >= 2; }));
   std::filesystem::create_directories(late);
   put(late + "/a.jfr", recording(1));
   ASSERT_TRUE(arrives(1));
-  std::filesystem::remove_all(folder_ / "not");
+  std::filesystem::remove_all(folder_.path("not"));
   std::filesystem::create_directories(late);
   put(late + "/b.jfr", recording(2));
   ASSERT_TRUE(arrives(2));
-  std::filesystem::rename(late, folder_ / "elsewhere");
+  std::filesystem::rename(late, folder_.path("elsewhere"));
   std::filesystem::create_directories(late);
   put(late + "/c.jfr", recording(3));
   ASSERT_TRUE(arrives(3));
@@ -247,14 +249,14 @@ TEST_F(JfrFolderTest, AFolderMayComeLaterGoAndComeAgain) {
 }
 
 TEST_F(JfrFolderTest, LinksAndSpecialFilesAreNotFollowed) {
-  put(folder_ / "secret.jfr", recording(9));
-  std::filesystem::create_symlink(folder_ / "secret.jfr", in("link.jfr"));
-  std::filesystem::create_directory(folder_ / "outside");
-  put(folder_ / "outside/other.jfr", recording(8));
-  std::filesystem::create_directory_symlink(folder_ / "outside", in("folder"));
+  put(folder_.path("secret.jfr"), recording(9));
+  std::filesystem::create_symlink(folder_.path("secret.jfr"), in("link.jfr"));
+  std::filesystem::create_directory(folder_.path("outside"));
+  put(folder_.path("outside/other.jfr"), recording(8));
+  std::filesystem::create_directory_symlink(folder_.path("outside"), in("folder"));
   ASSERT_EQ(::mkfifo(in("pipe.jfr").c_str(), 0600), 0);
   start();
-  std::filesystem::create_symlink(folder_ / "secret.jfr", in("link2.jfr"));
+  std::filesystem::create_symlink(folder_.path("secret.jfr"), in("link2.jfr"));
   put(in("mine.jfr"), recording(1));
   ASSERT_TRUE(arrives(1));
   EXPECT_TRUE(nothing_more_comes(1));

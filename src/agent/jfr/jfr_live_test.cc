@@ -10,6 +10,7 @@
 #include "agent/jfr/jfr_folder.h"
 #include "agent/jfr/test_folder.h"
 #include "base/test_requirements.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::agent {
 namespace {
@@ -28,9 +29,9 @@ public class Burner {
 TEST(JfrLive, AJvmThatDumpsWhileWeWatchIsShippedOnce) {
   VESTA_REQUIRE_OR_SKIP(::access("/usr/bin/java", X_OK) == 0, "there is no java");
   const TemporaryFolder folder;
-  const std::string in = folder / "in";
+  const std::string in = folder.path("in");
   std::filesystem::create_directory(in);
-  std::ofstream(folder / "Burner.java") << kProgram;
+  std::ofstream(folder.path("Burner.java")) << kProgram;
   Received received;
   JfrFolderOptions options;
   options.input_dirs = {in};
@@ -40,7 +41,7 @@ TEST(JfrLive, AJvmThatDumpsWhileWeWatchIsShippedOnce) {
 
   const std::string recording =
       "-XX:StartFlightRecording=settings=profile,filename=" + in + "/r.jfr";
-  const std::string source = folder / "Burner.java";
+  const std::string source = folder.path("Burner.java");
   std::vector<const char*> words = {
       "/usr/bin/java",      recording.c_str(), "-Dspring.application.name=burner-shop",
       "-Dpassword=hunter2", source.c_str(),    nullptr};

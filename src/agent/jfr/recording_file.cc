@@ -10,16 +10,14 @@
 #include <csignal>
 #include <cstring>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "formats/common/compression.h"
 #include "formats/jfr/chunk.h"
 #include "profile/dictionary_builder.h"
 
 namespace vesta::agent {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 // Words that recorders put into file names, and that name no service.
 bool says_nothing(std::string_view word) {
@@ -75,10 +73,10 @@ Writers writers_of(int fd) {
 Result<FileStamp> stamp_of(int fd) {
   struct stat info {};
   if (::fstat(fd, &info) != 0)
-    return Error{ErrorCode::kIo, fmt::format("cannot look at it: {}", std::strerror(errno)), ""};
-  if (!S_ISREG(info.st_mode)) return Error{ErrorCode::kUnsupported, "it is no regular file", ""};
+    return Error{ErrorCode::kIo, fmt::format("cannot stat it: {}", std::strerror(errno)), ""};
+  if (!S_ISREG(info.st_mode)) return Error{ErrorCode::kUnsupported, "not a regular file", ""};
   return FileStamp{static_cast<uint64_t>(info.st_size),
-                   int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec};
+                   int64_t{info.st_mtim.tv_sec} * kSecond + info.st_mtim.tv_nsec};
 }
 
 Result<RecordingBytes> RecordingBytes::read(int fd, const ReadOptions& limits) {
@@ -125,7 +123,6 @@ std::string service_of_path(std::string_view path) {
 }
 
 void time_exactly(ProfileBatch& batch, const Hash128& content) {
-  constexpr int64_t kMillisecond = 1'000'000;
   const auto digits = static_cast<int64_t>(content.low % (kMillisecond - 1)) + 1;
   for (Profile& profile : batch.profiles) {
     if (profile.time_ns % kMillisecond == 0)

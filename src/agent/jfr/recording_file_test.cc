@@ -7,6 +7,7 @@
 #include "agent/jfr/test_folder.h"
 #include "base/test_requirements.h"
 #include "formats/common/compression.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::agent {
 namespace {
@@ -24,13 +25,13 @@ TEST(RecordingFile, IsWholeOnlyToItsLastByte) {
 
 TEST(RecordingFile, KnowsWhetherSomebodyWritesIt) {
   const TemporaryFolder folder;
-  ASSERT_TRUE(write_file(folder / "a.jfr", recording(1)).ok());
-  const UniqueFd reader(::open((folder / "a.jfr").c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_TRUE(write_file(folder.path("a.jfr"), recording(1)).ok());
+  const UniqueFd reader(::open(folder.path("a.jfr").c_str(), O_RDONLY | O_CLOEXEC));
   VESTA_REQUIRE_OR_SKIP(writers_of(reader.get()) != Writers::kUnknown,
                         "the file system of temporary files has no leases");
   EXPECT_EQ(writers_of(reader.get()), Writers::kNone);
   {
-    const UniqueFd writer(::open((folder / "a.jfr").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+    const UniqueFd writer(::open(folder.path("a.jfr").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
     EXPECT_EQ(writers_of(reader.get()), Writers::kSome);
   }
   EXPECT_EQ(writers_of(reader.get()), Writers::kNone);
@@ -39,17 +40,17 @@ TEST(RecordingFile, KnowsWhetherSomebodyWritesIt) {
 TEST(RecordingFile, IsReadPackedOrNot) {
   const TemporaryFolder folder;
   const std::string bytes = recording(3);
-  ASSERT_TRUE(write_file(folder / "a.jfr", bytes).ok());
-  ASSERT_TRUE(write_file(folder / "a.jfr.gz", gzip(bytes)).ok());
+  ASSERT_TRUE(write_file(folder.path("a.jfr"), bytes).ok());
+  ASSERT_TRUE(write_file(folder.path("a.jfr.gz"), gzip(bytes)).ok());
   for (const char* name : {"a.jfr", "a.jfr.gz"}) {
-    const UniqueFd fd(::open((folder / name).c_str(), O_RDONLY | O_CLOEXEC));
+    const UniqueFd fd(::open(folder.path(name).c_str(), O_RDONLY | O_CLOEXEC));
     const auto read = RecordingBytes::read(fd.get(), {});
     ASSERT_TRUE(read.ok()) << read.error().message;
     EXPECT_EQ(read->bytes(), bytes);
   }
   ReadOptions tight;
   tight.max_decoded_bytes = 10;
-  const UniqueFd fd(::open((folder / "a.jfr.gz").c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd fd(::open(folder.path("a.jfr.gz").c_str(), O_RDONLY | O_CLOEXEC));
   EXPECT_EQ(RecordingBytes::read(fd.get(), tight).error().code, ErrorCode::kLimit);
 }
 

@@ -174,8 +174,8 @@ Status ShippedFiles::append(const std::string& line) {
   const std::string problem =
       fd ? fmt::format("cannot write {}: {}", path_, std::strerror(errno)) : fd.error().message;
   needs_rewrite_ = true;
-  return Error{ErrorCode::kIo, "cannot remember what was shipped: " + problem,
-               "after a restart these files are shipped again"};
+  return Error{ErrorCode::kIo, "cannot save which recordings were sent: " + problem,
+               "after a restart these files are sent again"};
 }
 
 Status ShippedFiles::rewrite() {

@@ -9,17 +9,13 @@
 #include <iterator>
 
 #include "base/file.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::agent {
 namespace {
 
 class ShippedFilesTest : public ::testing::Test {
  protected:
-  ShippedFilesTest() : path_(::testing::TempDir() + "vesta-shipped-" + std::to_string(::getpid())) {
-    std::filesystem::remove(path_);
-  }
-  ~ShippedFilesTest() override { std::filesystem::remove(path_); }
-
   ShippedFiles open(size_t max_files = ShippedFiles::kMaxFiles) const {
     auto shipped = ShippedFiles::open(path_, max_files);
     EXPECT_TRUE(shipped.ok()) << shipped.error().message;
@@ -30,7 +26,8 @@ class ShippedFilesTest : public ::testing::Test {
     return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   }
 
-  std::string path_;
+  TemporaryFolder folder_;
+  std::string path_ = folder_.path("shipped");
 };
 
 ShippedFile file_of(uint64_t number) {

@@ -1,17 +1,15 @@
-// Recordings and folders for the tests here. Only for tests.
+// Recordings for the tests here. Only for tests.
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "agent/jfr/jfr_folder.h"
+#include "base/mutex.h"
 #include "formats/jfr/test_batch.h"
 #include "formats/jfr/test_recording.h"
 
@@ -29,28 +27,12 @@ inline std::string recording(int samples, int file_state = 0) {
   return chunk.finish(options);
 }
 
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = ::testing::TempDir() + "vesta-jfr-XXXXXX";
-    path_ = ::mkdtemp(name.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
 // What a folder handed on. Thread-safe.
 class Received {
  public:
   JfrFolder::Ship ship() {
     return [this](ProfileBatch batch) -> Status {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (refuse_ > 0) {
         --refuse_;
         return Error{ErrorCode::kUnavailable, "not now", ""};
@@ -61,22 +43,22 @@ class Received {
     };
   }
   void refuse(int times) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     refuse_ = times;
   }
   size_t count() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return batches_.size();
   }
   // Samples in each, in the order they came.
   std::vector<int64_t> samples() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::vector<int64_t> counts;
     for (const ProfileBatch& batch : batches_) counts.push_back(jfr::total(batch, "samples"));
     return counts;
   }
   std::string label(size_t index, std::string_view key) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const ProfileBatch& batch = batches_.at(index);
     for (const Label& l : batch.dictionary.label_sets[batch.profiles.at(0).resource]) {
       if (batch.dictionary.string(l.key) == key)
@@ -86,9 +68,9 @@ class Received {
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::vector<ProfileBatch> batches_;
-  int refuse_ = 0;
+  mutable Mutex mutex_;
+  std::vector<ProfileBatch> batches_ GUARDED_BY(mutex_);
+  int refuse_ GUARDED_BY(mutex_) = 0;
 };
 
 template <class Condition>

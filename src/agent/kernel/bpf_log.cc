@@ -6,12 +6,14 @@
 #include <cstdarg>
 #include <cstdio>
 
-namespace vesta {
+#include "base/mutex.h"
+
+namespace vesta::agent {
 namespace {
 
 constexpr size_t kMaxBytes = 2048;
 
-std::mutex g_lock;
+Mutex g_lock;
 std::string g_text;  // guarded by g_lock: libbpf calls back on the loading thread only
 
 int keep(libbpf_print_level level, const char* format, va_list arguments) {
@@ -44,4 +46,4 @@ std::string BpfLog::text() const {
   return g_text;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

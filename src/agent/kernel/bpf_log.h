@@ -3,10 +3,11 @@
 // use at a time (a lock sees to that).
 #pragma once
 
-#include <mutex>
 #include <string>
 
-namespace vesta {
+#include "base/mutex.h"
+
+namespace vesta::agent {
 
 class BpfLog {
  public:
@@ -19,7 +20,7 @@ class BpfLog {
   std::string text() const;
 
  private:
-  std::unique_lock<std::mutex> lock_;
+  std::unique_lock<Mutex> lock_;
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -5,14 +5,15 @@
 
 #include <cstring>
 
-namespace vesta {
+namespace vesta::agent {
 
 Result<UniqueFd> count_bpf_run_time() {
   const int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
   if (fd >= 0) return UniqueFd(fd);
-  return Error{ErrorCode::kPermission,
-               fmt::format("cannot count the run time of kernel programs: {}", std::strerror(-fd)),
-               "it needs CAP_SYS_ADMIN at start, or sysctl kernel.bpf_stats_enabled=1"};
+  return Error{
+      ErrorCode::kPermission,
+      fmt::format("cannot measure the run time of kernel programs: {}", std::strerror(-fd)),
+      "start with CAP_SYS_ADMIN, or set sysctl kernel.bpf_stats_enabled=1"};
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

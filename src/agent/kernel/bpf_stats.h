@@ -5,9 +5,9 @@
 #include "base/file.h"
 #include "base/result.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 // Needs CAP_SYS_ADMIN, so it is called before privileges are given up.
 Result<UniqueFd> count_bpf_run_time();
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 constexpr int kMaxCpu = 8192;  // CONFIG_NR_CPUS of the largest distribution kernels
@@ -39,10 +39,10 @@ Result<std::vector<int>> online_cpus(const std::string& path) {
   VESTA_ASSIGN(const InputFile file, InputFile::open(path, kMaxBytes));
   std::vector<int> cpus = parse_cpu_list(file.bytes());
   if (cpus.empty()) {
-    return Error{ErrorCode::kUnsupported, "cannot tell which CPUs are online",
-                 "is /sys mounted? (mount -t sysfs sysfs /sys)"};
+    return Error{ErrorCode::kUnsupported, "cannot find out which CPUs are online",
+                 "mount /sys (mount -t sysfs sysfs /sys)"};
   }
   return cpus;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

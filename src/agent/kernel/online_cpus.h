@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 // "0-3,8,10-11" → {0, 1, 2, 3, 8, 10, 11}. Empty for text that is no list of CPUs.
 std::vector<int> parse_cpu_list(std::string_view text);
@@ -16,4 +16,4 @@ inline constexpr const char* kOnlineCpus = "/sys/devices/system/cpu/online";
 
 Result<std::vector<int>> online_cpus(const std::string& path = kOnlineCpus);
 
-}  // namespace vesta
+}  // namespace vesta::agent

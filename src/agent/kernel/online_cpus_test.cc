@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -30,4 +30,4 @@ TEST(CpuList, ThisMachineHasSome) {
 }
 
 }  // namespace
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -83,7 +83,7 @@ Search search(const CgroupTree& tree, const Matches& matches) {
 
 Error nothing_runs(std::string_view what) {
   return {ErrorCode::kNotFound, fmt::format("no process runs in {}", what),
-          "systemd-cgls shows what runs where; so does /proc/PID/cgroup"};
+          "try systemd-cgls, or read /proc/PID/cgroup"};
 }
 
 std::string hint_of(std::string_view name, const std::set<std::string>& known,
@@ -119,7 +119,7 @@ Result<std::vector<std::string>> find_cgroup(const CgroupTree& tree, std::string
     if (is_populated(tree, folder)) return std::vector<std::string>{folder};
   }
   if (is_there) return nothing_runs(fmt::format("cgroup {}", path));
-  return Error{ErrorCode::kNotFound, fmt::format("there is no cgroup {} in {}", path, tree.root),
+  return Error{ErrorCode::kNotFound, fmt::format("no cgroup {} in {}", path, tree.root),
                "/proc/PID/cgroup names those of a process, for example --cgroup "
                "/system.slice/nginx.service"};
 }
@@ -134,8 +134,8 @@ Result<std::vector<std::string>> find_unit(const CgroupTree& tree, std::string_v
   });
   if (!found.folders.empty()) return found.folders;
   if (found.found_empty) return nothing_runs(fmt::format("unit {}", name));
-  return Error{ErrorCode::kNotFound, fmt::format("no systemd unit {} runs here", name),
-               hint_of(service, units, "systemctl list-units --state=running lists them")};
+  return Error{ErrorCode::kNotFound, fmt::format("no systemd unit {} is running", name),
+               hint_of(service, units, "try systemctl list-units --state=running")};
 }
 
 Result<std::vector<std::string>> find_container(const CgroupTree& tree, std::string_view name) {
@@ -159,15 +159,14 @@ Result<std::vector<std::string>> find_container(const CgroupTree& tree, std::str
   });
   if (ids.size() > 1 && !ids.contains(wanted)) {
     return Error{ErrorCode::kUsage,
-                 fmt::format("{} containers are called {} or have an id that begins with it",
+                 fmt::format("{} containers have the name {} or an id that begins with it",
                              ids.size(), name),
-                 fmt::format("type more of an id: {}", fmt::join(ids, ", "))};
+                 fmt::format("use more digits of an id: {}", fmt::join(ids, ", "))};
   }
   if (!found.folders.empty()) return found.folders;
   if (found.found_empty) return nothing_runs(fmt::format("container {}", name));
-  return Error{
-      ErrorCode::kNotFound, fmt::format("no container {} runs here", name),
-      "docker ps, podman ps or crictl ps lists them; the first digits of an id are enough"};
+  return Error{ErrorCode::kNotFound, fmt::format("no container {} is running", name),
+               "try docker ps, podman ps or crictl ps; the first digits of an id are enough"};
 }
 
 }  // namespace vesta::agent

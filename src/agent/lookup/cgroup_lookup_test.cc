@@ -2,11 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <set>
+
+#include "testing/temporary_folder.h"
 
 namespace vesta::agent {
 namespace {
@@ -20,9 +21,7 @@ const std::string kSecondId = "ab" + std::string(62, 'c');
 class CgroupLookup : public testing::Test {
  protected:
   void SetUp() override {
-    std::string name = testing::TempDir() + "vesta-cgroups-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    tree_.root = name;
+    tree_.root = folder_.path();
     tree_.has_processes = [this](const std::string& folder) {
       return std::ranges::any_of(populated_, [&](const std::string& one) {
         return (one + "/").starts_with(folder + "/");
@@ -30,7 +29,6 @@ class CgroupLookup : public testing::Test {
     };
     tree_.container_name = [](const CgroupIdentity&) { return std::string(); };
   }
-  void TearDown() override { std::filesystem::remove_all(tree_.root); }
 
   std::string add(const std::string& path, bool is_populated = true) {
     const std::string folder = tree_.root + "/" + path;
@@ -42,6 +40,7 @@ class CgroupLookup : public testing::Test {
     std::filesystem::create_directories(tree_.root + "/" + hierarchy);
     std::ofstream(tree_.root + "/" + hierarchy + "/cgroup.controllers") << "cpu\n";
   }
+  TemporaryFolder folder_;
   CgroupTree tree_;
   std::set<std::string> populated_;
 };

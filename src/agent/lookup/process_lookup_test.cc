@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "testing/temporary_folder.h"
+
 namespace vesta::agent {
 namespace {
 
@@ -15,13 +17,6 @@ using testing::IsEmpty;
 
 class ProcessLookup : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "vesta-lookup-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    proc_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(proc_); }
-
   void add(uint32_t pid, const std::string& comm, const std::string& exe,
            const std::string& command_line, char state = 'S') const {
     const std::string folder = proc_ + "/" + std::to_string(pid);
@@ -34,7 +29,8 @@ class ProcessLookup : public testing::Test {
   std::vector<uint32_t> find(std::string_view name) const {
     return processes_named(list_named_processes(proc_, 99), name);
   }
-  std::string proc_;
+  TemporaryFolder folder_;
+  std::string proc_ = folder_.path();
 };
 
 TEST_F(ProcessLookup, FindsByEveryNameThatPeopleUse) {

@@ -68,11 +68,6 @@ size_t memory_bytes(const Attributes& attributes) {
   return bytes;
 }
 
-std::string_view base_name(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
 bool matches_glob(std::string_view pattern, std::string_view text) {
   size_t p = 0;
   size_t t = 0;

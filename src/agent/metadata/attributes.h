@@ -55,9 +55,6 @@ void normalize(Attributes& attributes);
 // Memory held, for caches with a limit.
 size_t memory_bytes(const Attributes& attributes);
 
-// The part after the last slash.
-std::string_view base_name(std::string_view path);
-
 // Does the whole text match, where * stands for any characters and ? for one? Linear in the
 // product of the lengths at worst.
 bool matches_glob(std::string_view pattern, std::string_view text);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/hex.h"
+#include "base/text.h"
 
 namespace vesta::agent {
 namespace {
@@ -53,9 +54,6 @@ std::vector<std::string_view> components_of(std::string_view path) {
   return out;
 }
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_hex(std::string_view text, size_t digits) {
   return text.size() == digits &&
          std::ranges::all_of(text, [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });

@@ -25,7 +25,7 @@ struct CgroupIdentity {
 // The text of /proc/PID/cgroup: version 1, 2 or both.
 CgroupIdentity parse_cgroup(std::string_view text);
 
-// A path alone, as ProcessTable keeps it.
+// A path alone.
 CgroupIdentity parse_cgroup_path(std::string_view path);
 
 // What the text of /proc/PID/mountinfo tells of the container: runtimes mount files from folders

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "agent/metadata/attributes.h"
+#include "base/text.h"
 
 namespace vesta::agent {
 namespace {

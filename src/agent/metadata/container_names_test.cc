@@ -12,12 +12,10 @@
 #include <thread>
 
 #include "base/file.h"
-#include "server/testing/temporary_folder.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::agent {
 namespace {
-
-using server::testing::TemporaryFolder;
 
 constexpr uint64_t kSecond = 1'000'000'000;
 const std::string kId = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";

@@ -1,16 +1,13 @@
 #include "agent/metadata/container_state.h"
 
-#include <simdjson.h>
-
+#include <algorithm>
 #include <array>
 #include <span>
 
-#include "base/utf8.h"
+#include "base/json_reader.h"
 
 namespace vesta::agent {
 namespace {
-
-namespace dom = simdjson::dom;
 
 constexpr size_t kMaxTextBytes = 512;
 
@@ -23,17 +20,9 @@ constexpr std::array<std::string_view, 3> kImageAnnotations = {
     "io.kubernetes.cri.image-name", "io.kubernetes.cri-o.ImageName",
     "io.kubernetes.cri-o.UserRequestedImage"};
 
-// Empty when it is no text, or too long to be one of these names.
-std::string text_of(const simdjson::simdjson_result<dom::element>& value) {
-  std::string_view text;
-  if (value.get(text) != simdjson::SUCCESS || text.size() > kMaxTextBytes) return "";
-  return std::string(text);
-}
-
-std::string first_of(const simdjson::simdjson_result<dom::element>& object,
-                     std::span<const std::string_view> keys) {
+std::string first_of(const Json& object, std::span<const std::string_view> keys) {
   for (const std::string_view key : keys) {
-    if (std::string text = text_of(object[key]); !text.empty()) return text;
+    if (std::string text = object[key].short_text(kMaxTextBytes); !text.empty()) return text;
   }
   return "";
 }
@@ -50,36 +39,25 @@ void set_image(ContainerState& out, std::string_view image) {
   if (has_tag) out.image_tag = image.substr(colon + 1);
 }
 
-// The parser owns what it gives out.
-class Document {
- public:
-  explicit Document(std::string_view json)
-      : text_(replace_invalid_utf8(json)), root_(parser_.parse(text_)) {}
-  const simdjson::simdjson_result<dom::element>& root() const { return root_; }
-
- private:
-  simdjson::padded_string text_;
-  dom::parser parser_;
-  simdjson::simdjson_result<dom::element> root_;
-};
-
 }  // namespace
 
 ContainerState parse_docker_container(std::string_view json) {
-  const Document document(json);
-  const auto& root = document.root();
   ContainerState out;
-  out.name = text_of(root["Name"]);
+  const auto tree = JsonTree::parse(json);
+  if (!tree) return out;
+  const Json root = tree->root();
+  out.name = root["Name"].short_text(kMaxTextBytes);
   if (out.name.starts_with('/')) out.name.erase(0, 1);
-  set_image(out, text_of(root["Config"]["Image"]));
+  set_image(out, root["Config"]["Image"].short_text(kMaxTextBytes));
   out.service = first_of(root["Config"]["Labels"], kServiceLabels);
   return out;
 }
 
 ContainerState parse_oci_config(std::string_view json) {
-  const Document document(json);
-  const auto annotations = document.root()["annotations"];
   ContainerState out;
+  const auto tree = JsonTree::parse(json);
+  if (!tree) return out;
+  const Json annotations = tree->root()["annotations"];
   out.name = first_of(annotations, kNameAnnotations);
   set_image(out, first_of(annotations, kImageAnnotations));
   out.service = first_of(annotations, kServiceLabels);
@@ -87,20 +65,20 @@ ContainerState parse_oci_config(std::string_view json) {
 }
 
 ContainerState parse_stored_containers(std::string_view json, std::string_view id) {
-  const Document document(json);
   ContainerState out;
-  dom::array containers;
-  if (document.root().get(containers) != simdjson::SUCCESS) return out;
-  for (const dom::element container : containers) {
-    if (text_of(container["id"]) != id) continue;
-    out.name = text_of(container["names"].at(0));
-    std::string_view metadata;
-    if (container["metadata"].get(metadata) != simdjson::SUCCESS) break;
-    const Document inner(metadata);
-    set_image(out, text_of(inner.root()["image-name"]));
-    if (std::string name = text_of(inner.root()["name"]); !name.empty()) out.name = name;
-    break;
-  }
+  const auto tree = JsonTree::parse(json);
+  if (!tree) return out;
+  const auto containers = tree->root().list().value_or({});
+  const auto container = std::ranges::find_if(
+      containers, [&](const Json& item) { return item["id"].short_text(kMaxTextBytes) == id; });
+  if (container == containers.end()) return out;
+  const auto names = (*container)["names"].list().value_or({});
+  if (!names.empty()) out.name = names.front().short_text(kMaxTextBytes);
+  const auto inner = JsonTree::parse((*container)["metadata"].text().value_or(""));
+  if (!inner) return out;
+  set_image(out, inner->root()["image-name"].short_text(kMaxTextBytes));
+  if (std::string name = inner->root()["name"].short_text(kMaxTextBytes); !name.empty())
+    out.name = name;
   return out;
 }
 

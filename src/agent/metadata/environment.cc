@@ -3,19 +3,13 @@
 #include <algorithm>
 
 #include "base/percent.h"
+#include "base/text.h"
 
 namespace vesta::agent {
 namespace {
 
 constexpr std::string_view kServiceNameVariable = "OTEL_SERVICE_NAME";
 constexpr std::string_view kResourceVariable = "OTEL_RESOURCE_ATTRIBUTES";
-constexpr std::string_view kBlanks = " \t";
-
-std::string_view trimmed(std::string_view text) {
-  const size_t start = text.find_first_not_of(kBlanks);
-  if (start == std::string_view::npos) return {};
-  return text.substr(start, text.find_last_not_of(kBlanks) - start + 1);
-}
 
 }  // namespace
 
@@ -33,13 +27,13 @@ Attributes parse_resource_attributes(std::string_view text) {
   Attributes out;
   while (!text.empty()) {
     const size_t end = text.find(',');
-    const std::string_view pair = trimmed(text.substr(0, end));
+    const std::string_view pair = trim(text.substr(0, end));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (pair.empty()) continue;
     const size_t equals = pair.find('=');
     if (equals == std::string_view::npos) return {};
-    const auto name = percent_decode(trimmed(pair.substr(0, equals)), false);
-    const auto value = percent_decode(trimmed(pair.substr(equals + 1)), false);
+    const auto name = percent_decode(trim(pair.substr(0, equals)), false);
+    const auto value = percent_decode(trim(pair.substr(equals + 1)), false);
     if (!name || !value || name->empty()) return {};
     if (out.size() < kMaxOwnAttributes && !is_private_attribute(*name) && !describes_sender(*name))
       set_attribute(out, *name, *value);

@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "agent/process/proc_files.h"
+#include "base/mutex.h"
 #include "net/http_client.h"
 
 namespace vesta::agent {
@@ -51,17 +52,14 @@ std::string url_of(const KubernetesConfig& config, const KubernetesOptions& opti
 }
 
 std::string why_disabled(const KubernetesConfig& config) {
-  return config.enabled ? "not in a pod, and no kubelet or API server is configured"
-                        : "switched off";
+  return config.enabled ? "not in a pod, and no kubelet or API server is configured" : "disabled";
 }
 
 Error refused(const HttpAnswer& answer) {
-  Error error{ErrorCode::kIo, fmt::format("it answers with status {}", answer.status), ""};
+  Error error{ErrorCode::kIo, fmt::format("status {}", answer.status), ""};
   if (answer.status == 401 || answer.status == 403) {
     error.code = ErrorCode::kPermission;
-    error.hint =
-        "the service account must be allowed to list pods (API server) or nodes/proxy "
-        "(kubelet)";
+    error.hint = "allow the service account to list pods (API server) or nodes/proxy (kubelet)";
   }
   return error;
 }
@@ -96,20 +94,20 @@ Kubernetes::Kubernetes(KubernetesConfig config, KubernetesOptions options)
 Kubernetes::~Kubernetes() = default;
 
 std::shared_ptr<const PodIndex> Kubernetes::pods() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return pods_;
 }
 
 void Kubernetes::look_again() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     is_wanted_ = true;
   }
   wake_.notify_all();
 }
 
 KubernetesStats Kubernetes::stats() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return stats_;
 }
 
@@ -118,14 +116,15 @@ void Kubernetes::work(const std::stop_token& stop) {
     const Clock::time_point start = Clock::now();
     {
       // Who asks while the list is under way may mean what is not in it.
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       is_wanted_ = false;
     }
     Result<PodIndex> list = fetch(stop);
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     ++stats_.requests;
     list ? accept(std::move(list).value()) : note_failure(list.error());
-    wake_.wait_until(lock, stop, start + options_.interval, [&] { return is_wanted_; });
+    wake_.wait_until(lock, stop, start + options_.interval,
+                     [&]() REQUIRES(mutex_) { return is_wanted_; });
     wake_.wait_until(lock, stop, start + options_.min_interval, [] { return false; });
   }
 }

@@ -4,16 +4,15 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 
 #include "agent/config/agent_config.h"
 #include "agent/metadata/pod_index.h"
+#include "base/mutex.h"
 #include "base/result.h"
 
 namespace vesta::agent {
@@ -60,19 +59,19 @@ class Kubernetes {
   using Clock = std::chrono::steady_clock;
   void work(const std::stop_token& stop);
   Result<PodIndex> fetch(const std::stop_token& stop) const;
-  void accept(PodIndex list);             // requires mutex_
-  void note_failure(const Error& error);  // requires mutex_
+  void accept(PodIndex list) REQUIRES(mutex_);             // requires mutex_
+  void note_failure(const Error& error) REQUIRES(mutex_);  // requires mutex_
 
   const KubernetesConfig config_;
   const KubernetesOptions options_;
   std::string url_;  // empty = not enabled
 
-  mutable std::mutex mutex_;
-  std::condition_variable_any wake_;
-  bool is_wanted_ = false;                // guarded by mutex_
-  std::shared_ptr<const PodIndex> pods_;  // guarded by mutex_
-  KubernetesStats stats_;                 // guarded by mutex_
-  std::jthread thread_;                   // last: ends before the rest does
+  mutable Mutex mutex_;
+  CondVar wake_;
+  bool is_wanted_ GUARDED_BY(mutex_) = false;
+  std::shared_ptr<const PodIndex> pods_ GUARDED_BY(mutex_);
+  KubernetesStats stats_ GUARDED_BY(mutex_);
+  std::jthread thread_;  // last: ends before the rest does
 };
 
 }  // namespace vesta::agent

@@ -10,11 +10,15 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 
 #include "agent/metadata/process_metadata.h"
 #include "agent/process/test_proc.h"
+#include "base/file.h"
+#include "base/mutex.h"
 #include "base/test_requirements.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::agent {
 namespace {
@@ -71,7 +75,7 @@ class ApiServer {
     return fmt::format("{}://localhost:{}", tls_ ? "https" : "http", port_);
   }
   std::string requests() {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return requests_;
   }
   static std::string ok(const std::string& body) {
@@ -102,7 +106,7 @@ class ApiServer {
         request.append(bytes, static_cast<size_t>(got));
       }
       {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         requests_ += request;
       }
       const std::string reply = answer_(request);
@@ -122,8 +126,8 @@ class ApiServer {
   std::unique_ptr<SSL_CTX, FreeContext> tls_;
   UniqueFd listener_;
   uint16_t port_ = 0;
-  std::mutex mutex_;
-  std::string requests_;  // guarded by mutex_
+  Mutex mutex_;
+  std::string requests_ GUARDED_BY(mutex_);
   std::jthread thread_;
 };
 
@@ -141,7 +145,7 @@ class KubernetesTest : public ::testing::Test {
     options_.timeout = milliseconds(5000);
   }
 
-  TestFolder folder_;
+  TemporaryFolder folder_;
   KubernetesConfig config_;
   KubernetesOptions options_;
 };
@@ -194,7 +198,7 @@ TEST_F(KubernetesTest, AsksTheApiServerWithTheTokenOfTheHour) {
   EXPECT_TRUE(eventually([&] { return app() == "two"; }));
   write_text(config_.token_file, "third\n");
   ASSERT_TRUE(eventually([&] { return kubernetes.stats().failures > 0; }));
-  EXPECT_THAT(kubernetes.stats().last_error, HasSubstr("allowed to list pods"));
+  EXPECT_THAT(kubernetes.stats().last_error, HasSubstr("to list pods"));
   EXPECT_EQ(app(), "two");  // what was known stays
 }
 
@@ -296,6 +300,7 @@ TEST_F(KubernetesTest, ANewContainerHasItsLabelsWithALaterWindow) {
   TestProc proc;
   proc.add(7, 1, "shop", "");
   write_text(proc.root() + "/7/cgroup", "0::/kubepods/burstable/pod" + kUid + "/" + kId + "\n");
+  std::filesystem::create_symlink("/app/server", proc.root() + "/7/exe");
   ProcessMetadataOptions metadata_options;
   metadata_options.proc_root = proc.root();
   ProcessMetadata metadata(kubernetes, metadata_options);

@@ -6,12 +6,11 @@
 #include <array>
 #include <cctype>
 
-#include "formats/common/json_document.h"
+#include "base/json_reader.h"
 
 namespace vesta::agent {
 namespace {
 
-constexpr std::string_view kFormat = "pod list";
 constexpr size_t kMaxPods = 4096;  // of a node; Kubernetes advises 110
 constexpr size_t kMaxContainersPerPod = 128;
 constexpr size_t kMaxLabels = 64;
@@ -19,45 +18,8 @@ constexpr size_t kMaxTextBytes = 512;
 constexpr std::string_view kStaticPodHash = "kubernetes.io/config.hash";
 constexpr std::string_view kTemplateHash = "pod-template-hash";
 
-// Calls `each(key, value)` for the fields of an object; false when this is none or not well-formed.
-template <class Each>
-bool each_field(ondemand::value value, Each&& each) {
-  ondemand::object object;
-  if (value.get_object().get(object)) return false;
-  for (auto result : object) {
-    ondemand::field field;
-    if (std::move(result).get(field)) return false;
-    std::string_view key;
-    if (field.unescaped_key().get(key)) return false;
-    if (!each(key, field.value())) return false;
-  }
-  return true;
-}
-
-template <class Each>
-bool each_item(ondemand::value value, Each&& each) {
-  ondemand::json_type type{};
-  if (value.type().get(type)) return false;
-  if (type == ondemand::json_type::null) return true;
-  ondemand::array array;
-  if (value.get_array().get(array)) return false;
-  for (auto result : array) {
-    ondemand::value item;
-    if (std::move(result).get(item)) return false;
-    if (!each(item)) return false;
-  }
-  return true;
-}
-
-// Leaves `out` as it is when the value is no text, or too long to be one of these names.
-bool read_text(ondemand::value value, std::string& out) {
-  ondemand::json_type type{};
-  if (value.type().get(type)) return false;
-  std::string_view text;
-  if (type != ondemand::json_type::string) return true;
-  if (value.get_string().get(text)) return false;
-  if (text.size() <= kMaxTextBytes) out = text;
-  return true;
+std::string text_of(const Json& value) {
+  return value.short_text(kMaxTextBytes);
 }
 
 using TextMap = std::vector<std::pair<std::string, std::string>>;
@@ -152,105 +114,46 @@ std::shared_ptr<const Pod> make_pod(const RawPod& raw) {
 class PodListReader {
  public:
   Result<PodIndex> read(std::string_view json) {
-    JsonDocument document;
-    VESTA_TRY(document.open(kFormat, json));
-    ondemand::object root;
-    if (!document.root(root)) return wrong("not a JSON object");
-    bool has_items = false;
-    for (auto result : root) {
-      ondemand::field field;
-      if (std::move(result).get(field)) return wrong("not valid JSON");
-      if (field.key() != "items") continue;
-      has_items = true;
-      if (!each_item(field.value(), [&](ondemand::value item) { return read_pod(item); }))
-        return wrong("not valid JSON in its items");
+    VESTA_ASSIGN(const JsonTree tree, JsonTree::parse(json));
+    const Json items = tree.root()["items"];
+    if (items.is_null()) return std::move(index_);
+    VESTA_ASSIGN(const auto pods, items.list());
+    for (const Json& pod : pods) {
+      VESTA_TRY(pod.fields());
+      add(raw_pod(pod));
     }
-    if (!has_items) return wrong("it has no items");
     return std::move(index_);
   }
 
  private:
-  static Error wrong(std::string_view what) {
-    return parse_error_at_field(kFormat, "items", what, "is this the address of Kubernetes?");
-  }
-
-  bool read_pod(ondemand::value item) {
+  RawPod raw_pod(const Json& pod) {
+    const Json metadata = pod["metadata"];
     RawPod raw;
-    const bool ok = each_field(item, [&](std::string_view key, ondemand::value value) {
-      if (key == "metadata") return read_metadata(value, raw);
-      if (key == "spec") {
-        return each_field(value, [&](std::string_view name, ondemand::value text) {
-          return name != "nodeName" || read_text(text, raw.node);
-        });
-      }
-      if (key == "status") return read_status(value, raw);
-      return true;
-    });
-    if (ok) add(raw);
-    return ok;
-  }
-
-  static bool read_metadata(ondemand::value metadata, RawPod& raw) {
-    return each_field(metadata, [&](std::string_view key, ondemand::value value) {
-      if (key == "name") return read_text(value, raw.name);
-      if (key == "namespace") return read_text(value, raw.name_space);
-      if (key == "uid") return read_text(value, raw.uid);
-      if (key == "labels") {
-        return each_field(value, [&](std::string_view name, ondemand::value text) {
-          if (raw.labels.size() >= kMaxLabels || name.size() > kMaxTextBytes) return true;
-          raw.labels.emplace_back(name, "");
-          return read_text(text, raw.labels.back().second);
-        });
-      }
-      if (key == "annotations") {
-        return each_field(value, [&](std::string_view name, ondemand::value text) {
-          return name != kStaticPodHash || read_text(text, raw.static_hash);
-        });
-      }
-      if (key == "ownerReferences")
-        return each_item(value, [&](ondemand::value owner) { return read_owner(owner, raw); });
-      return true;
-    });
-  }
-
-  static bool read_owner(ondemand::value owner, RawPod& raw) {
-    std::string kind;
-    std::string name;
-    bool is_controller = false;
-    const bool ok = each_field(owner, [&](std::string_view key, ondemand::value value) {
-      if (key == "kind") return read_text(value, kind);
-      if (key == "name") return read_text(value, name);
-      if (key == "controller") return value.get_bool().get(is_controller) == simdjson::SUCCESS;
-      return true;
-    });
-    if (is_controller) {
-      raw.owner_kind = kind;
-      raw.owner_name = name;
+    raw.name = text_of(metadata["name"]);
+    raw.name_space = text_of(metadata["namespace"]);
+    raw.uid = text_of(metadata["uid"]);
+    raw.node = text_of(pod["spec"]["nodeName"]);
+    raw.static_hash = text_of(metadata["annotations"][kStaticPodHash]);
+    for (const auto& [name, value] : metadata["labels"].fields().value_or({})) {
+      if (raw.labels.size() < kMaxLabels && name.size() <= kMaxTextBytes)
+        raw.labels.emplace_back(name, text_of(value));
     }
-    return ok;
-  }
-
-  bool read_status(ondemand::value status, RawPod& raw) {
-    return each_field(status, [&](std::string_view key, ondemand::value value) {
-      if (key != "containerStatuses" && key != "initContainerStatuses" &&
-          key != "ephemeralContainerStatuses") {
-        return true;
-      }
-      return each_item(value, [&](ondemand::value container) {
-        RawContainer found;
-        const bool ok = each_field(container, [&](std::string_view name, ondemand::value text) {
-          if (name == "name") return read_text(text, found.name);
-          if (name == "containerID") return read_text(text, found.id);
-          return true;
-        });
+    for (const Json& owner : metadata["ownerReferences"].list().value_or({})) {
+      if (!owner["controller"].boolean().value_or(false)) continue;
+      raw.owner_kind = text_of(owner["kind"]);
+      raw.owner_name = text_of(owner["name"]);
+    }
+    for (const char* kind :
+         {"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"}) {
+      for (const Json& container : pod["status"][kind].list().value_or({})) {
         if (raw.containers.size() < kMaxContainersPerPod) {
-          raw.containers.push_back(std::move(found));
+          raw.containers.push_back({text_of(container["name"]), text_of(container["containerID"])});
         } else {
           ++index_.left_out_;
         }
-        return ok;
-      });
-    });
+      }
+    }
+    return raw;
   }
 
   void add(const RawPod& raw) {
@@ -278,7 +181,10 @@ class PodListReader {
 };
 
 Result<PodIndex> PodIndex::parse(std::string_view json) {
-  return PodListReader().read(json);
+  auto index = PodListReader().read(json);
+  if (index) return index;
+  return Error{ErrorCode::kInvalidInput, "not a list of pods: " + index.error().message,
+               "check the address of Kubernetes"};
 }
 
 const PodContainer* PodIndex::container(std::string_view id) const {

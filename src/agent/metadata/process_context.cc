@@ -86,22 +86,22 @@ bool is_process_context(const ProcMapping& mapping) {
 Result<ProcessContext> read_process_context(const ProcDir& process, uint64_t address) {
   const UniqueFd memory(::openat(process.fd(), "mem", O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!memory.valid())
-    return context_error(ErrorCode::kPermission, "the memory of the process cannot be read");
+    return context_error(ErrorCode::kPermission, "cannot read the memory of the process");
   const auto read_header = [&](Header& header) {
     return read_exactly(memory.get(), address, reinterpret_cast<char*>(&header), sizeof(header));
   };
   for (int i = 0; i < kTries; ++i) {
     Header header{};
-    if (!read_header(header)) return context_error(ErrorCode::kNotFound, "it has gone");
+    if (!read_header(header)) return context_error(ErrorCode::kNotFound, "it has disappeared");
     if (std::string_view(header.signature, sizeof(header.signature)) != kSignature)
-      return context_error(ErrorCode::kInvalidInput, "there is no signature");
+      return context_error(ErrorCode::kInvalidInput, "no signature");
     if (header.version != kVersion) {
       return context_error(ErrorCode::kUnsupported,
-                           fmt::format("version {} is not known", header.version));
+                           fmt::format("unknown version {}", header.version));
     }
     if (header.published_ns == 0) continue;
     if (header.payload_bytes > kMaxPayloadBytes) {
-      return context_error(ErrorCode::kLimit, fmt::format("{} bytes are more than {}",
+      return context_error(ErrorCode::kLimit, fmt::format("{} bytes exceed the limit of {}",
                                                           header.payload_bytes, kMaxPayloadBytes));
     }
     std::string payload(header.payload_bytes, '\0');
@@ -111,7 +111,7 @@ Result<ProcessContext> read_process_context(const ProcDir& process, uint64_t add
         (is_readable_memory(process, header.payload, payload.size()) &&
          read_exactly(memory.get(), header.payload, payload.data(), payload.size()));
     Header after{};
-    if (!read_header(after)) return context_error(ErrorCode::kNotFound, "it has gone");
+    if (!read_header(after)) return context_error(ErrorCode::kNotFound, "it has disappeared");
     if (std::memcmp(&after, &header, sizeof(header)) != 0) continue;
     if (!is_read)
       return context_error(ErrorCode::kInvalidInput, "it points to memory that cannot be read");

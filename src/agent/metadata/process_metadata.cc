@@ -14,6 +14,8 @@
 #include "agent/metadata/targets.h"
 #include "agent/process/proc_files.h"
 #include "base/clock.h"
+#include "base/mutex.h"
+#include "base/text.h"
 
 namespace vesta::agent {
 namespace {
@@ -27,6 +29,7 @@ constexpr uint64_t kMaxMapsBytes = 1 << 20;  // some 10 000 mappings
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr uint64_t kFirstReread = 5 * kSecond;  // libraries are loaded, contexts published by then
 constexpr uint64_t kLastReread = 300 * kSecond;
+constexpr uint64_t kYoung = kSecond;  // most that start are compilers, shells and their like
 constexpr uint64_t kForgetAfter = 600 * kSecond;
 constexpr uint64_t kBudgetShare = 100;  // one hundredth of the time
 constexpr uint64_t kFrugalBudgetShare = 1000;
@@ -47,6 +50,12 @@ std::string_view without_deleted(std::string_view path) {
   constexpr std::string_view kDeleted = " (deleted)";
   if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
   return path;
+}
+
+// The id may be another's by now, or the process another program, which has a turn of its own.
+bool is_other_program(const ProcessIdentity& identity, std::string_view executable) {
+  return !identity.executable.empty() && !executable.empty() &&
+         base_name(identity.executable) != base_name(executable);
 }
 
 // What is read of a process for its name: no more than that needs.
@@ -73,6 +82,7 @@ struct ProcessMetadata::Facts {
   std::string program;  // its name: see program_name()
   Runtime runtime;
   bool is_kernel_thread = false;
+  bool is_brief = false;
 
   size_t memory_bytes() const {
     return vesta::agent::memory_bytes(declared) + executable.capacity() +
@@ -113,7 +123,7 @@ void ProcessMetadata::configure(ProcessMetadataOptions options) {
 }
 
 ProcessMetadataStats ProcessMetadata::stats() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return stats_;
 }
 
@@ -154,15 +164,16 @@ ProcessMetadata::Place ProcessMetadata::find_or_add(const ProcessIdentity& ident
   entry.index = identity.index;
   entry.name = identity.name;
   entry.executable = identity.executable;
-  if (!read(identity, entry.facts, first_reading(now_ns))) {
+  const Reading reading = first_reading(identity, now_ns);
+  if (!read(identity, entry.facts, reading)) {
     entry.facts.executable = identity.executable;
     entry.facts.program = program_name({identity.executable, identity.name, "", {}});
-    entry.facts.cgroup = parse_cgroup_path(identity.cgroup);
-    const std::scoped_lock lock(mutex_);
+    entry.facts.cgroup = parse_cgroup(identity.cgroup);
+    const MutexLock lock(mutex_);
     ++stats_.gone;
   }
   entry.read_ns = now_ns;
-  entry.next_read_ns = now_ns + entry.interval_ns;
+  entry.next_read_ns = now_ns + (reading == Reading::kWhole ? entry.interval_ns : kYoung);
   entries_.push_front(std::move(entry));
   by_pid_[identity.pid] = entries_.begin();
   return entries_.begin();
@@ -176,26 +187,36 @@ void ProcessMetadata::reread_if_due(const ProcessIdentity& identity, Entry& entr
                                               (is_frugal_ ? kFrugalBudgetShare : kBudgetShare));
   budget_time_ns_ = now_ns;
   if (budget_ns_ == 0) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     ++stats_.postponed;
     return;
   }
   const uint64_t start_ns = monotonic_ns();
-  Facts facts;
-  if (read(identity, facts, Reading::kWhole)) {
+  const bool was_brief = entry.facts.is_brief;
+  if (was_brief) {
+    // The rest was read a moment ago.
+    entry.facts.is_brief = false;
+    entry.description = nullptr;
+    const auto process = ProcDir::open(options_.proc_root, identity.pid);
+    const auto link = process ? process->read_link("exe") : Result<std::string>(process.error());
+    if (link && !is_other_program(identity, without_deleted(*link)))
+      read_memory(*process, identity.pid, entry.facts);
+  } else if (Facts facts; read(identity, facts, Reading::kWhole)) {
     entry.facts = std::move(facts);
     entry.description = nullptr;
   }
   // What it cost is taken from what was saved up; the next one may have to wait.
   budget_ns_ -= std::min(budget_ns_, monotonic_ns() - start_ns);
   entry.read_ns = now_ns;
-  entry.interval_ns = std::min(kLastReread, entry.interval_ns * 2);
+  if (!was_brief) entry.interval_ns = std::min(kLastReread, entry.interval_ns * 2);
   entry.next_read_ns = now_ns + entry.interval_ns;
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   ++stats_.rereads;
 }
 
-ProcessMetadata::Reading ProcessMetadata::first_reading(uint64_t now_ns) {
+ProcessMetadata::Reading ProcessMetadata::first_reading(const ProcessIdentity& identity,
+                                                        uint64_t now_ns) {
+  if (identity.start_ns != 0 && now_ns - identity.start_ns < kYoung) return Reading::kBrief;
   if (!is_frugal_) return Reading::kWhole;
   if (now_ns / kSecond != maps_second_) {
     maps_second_ = now_ns / kSecond;
@@ -208,19 +229,22 @@ bool ProcessMetadata::read(const ProcessIdentity& identity, Facts& facts, Readin
   const uint64_t start_ns = monotonic_ns();
   const auto process = ProcDir::open(options_.proc_root, identity.pid);
   if (!process) return false;
-  const auto stat_text = process->read("stat");
-  const auto stat = stat_text ? parse_proc_stat(*stat_text) : std::nullopt;
-  if (!stat || stat->state == 'Z') return false;
-  facts.is_kernel_thread = stat->is_kernel_thread;
-  if (const auto link = process->read_link("exe")) facts.executable = without_deleted(*link);
-  // The id may be another's by now, or the process another program, which has a turn of its own.
-  if (!identity.executable.empty() && !facts.executable.empty() &&
-      base_name(identity.executable) != base_name(facts.executable)) {
-    return false;
+  facts.is_kernel_thread = identity.is_kernel_thread;
+  if (!facts.is_kernel_thread) {
+    const auto link = process->read_link("exe");
+    // All that has gone from what has ended and was not collected yet.
+    if (!link && link.error().code == ErrorCode::kNotFound) return false;
+    if (link) facts.executable = without_deleted(*link);
   }
+  if (is_other_program(identity, facts.executable)) return false;
   if (!identity.executable.empty()) facts.executable = identity.executable;
 
-  if (const auto text = process->read("cgroup")) facts.cgroup = parse_cgroup(*text);
+  // Read a moment ago, by who follows processes.
+  if (reading == Reading::kBrief && !identity.cgroup.empty()) {
+    facts.cgroup = parse_cgroup(identity.cgroup);
+  } else if (const auto text = process->read("cgroup")) {
+    facts.cgroup = parse_cgroup(*text);
+  }
   if (!facts.cgroup.is_in_container() && (facts.cgroup.is_hidden || identity.has_own_root)) {
     if (const auto text = process->read("mountinfo", kMaxMountinfoBytes)) {
       CgroupIdentity by_mounts = parse_container_mounts(*text);
@@ -233,10 +257,15 @@ bool ProcessMetadata::read(const ProcessIdentity& identity, Facts& facts, Readin
   if (!facts.is_kernel_thread) {
     if (const auto text = process->read("environ", kMaxEnvironmentBytes))
       facts.declared = parse_environment(*text, options_.environment);
-    facts.program = read_program(*process, facts.executable, stat->comm);
-    if (reading == Reading::kWhole) read_memory(*process, identity.pid, facts);
+    facts.program = read_program(*process, facts.executable, identity.name);
+    facts.is_brief = reading == Reading::kBrief;
+    if (!facts.is_brief) {
+      read_memory(*process, identity.pid, facts);
+    } else {
+      facts.runtime = runtime_of_executable(facts.executable);
+    }
   }
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   ++stats_.reads;
   if (reading == Reading::kBrief) ++stats_.brief;
   stats_.read_ns += monotonic_ns() - start_ns;
@@ -263,7 +292,7 @@ void ProcessMetadata::read_memory(const ProcDir& process, uint32_t pid, Facts& f
     for (const auto& [name, value] : published->resource)
       set_attribute(facts.declared, name, value);
   }
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   ++(published ? stats_.contexts : stats_.bad_contexts);
 }
 
@@ -364,6 +393,7 @@ void ProcessMetadata::describe(Entry& entry) {
   }
   out->is_plain_program = !program_service.empty() &&
                           find_attribute(attributes, attribute::kServiceName) == program_service;
+  out->is_preliminary = facts.is_brief;
   attributes.shrink_to_fit();
   bytes_ -= entry.bytes;
   entry.bytes = sizeof(Entry) + sizeof(ProcessDescription) + facts.memory_bytes() +
@@ -382,7 +412,7 @@ void ProcessMetadata::keep_limits(uint64_t now_ns) {
     evicted += is_over ? 1 : 0;
     drop(last);
   }
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   stats_.processes = entries_.size();
   stats_.bytes = bytes_;
   stats_.evicted += evicted;

@@ -10,7 +10,6 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -21,6 +20,7 @@
 #include "agent/metadata/container_names.h"
 #include "agent/metadata/kubernetes.h"
 #include "agent/metadata/runtime.h"
+#include "base/mutex.h"
 
 namespace vesta::agent {
 
@@ -30,8 +30,10 @@ struct ProcessIdentity {
   uint32_t index = 0;         // another when the id is used again or another program runs
   std::string name;           // of its first thread
   std::string executable;     // path as the process sees it; empty for kernel threads
-  std::string cgroup;         // path; may be empty
+  std::string cgroup;         // text of /proc/PID/cgroup; may be empty
   bool has_own_root = false;  // it sees other files than we do
+  bool is_kernel_thread = false;
+  uint64_t start_ns = 0;  // when it was forked, CLOCK_MONOTONIC; 0 when not known
 };
 
 struct ProcessDescription {
@@ -41,6 +43,8 @@ struct ProcessDescription {
   // The service is named after the program for want of anything better: no container, no unit, and
   // neither the process nor a rule gave a name.
   bool is_plain_program = false;
+  // Its memory was not looked at yet: a runtime and a process context may be added soon.
+  bool is_preliminary = false;
 };
 
 struct ProcessMetadataOptions {
@@ -64,7 +68,7 @@ struct ProcessMetadataStats {
   uint64_t reads = 0;      // of a process from /proc
   uint64_t rereads = 0;    // of these, to see what has changed
   uint64_t postponed = 0;  // rereads that had to wait for their share of time
-  uint64_t brief = 0;      // first readings without the memory map, to save time
+  uint64_t brief = 0;      // first readings without the memory map: see of()
   uint64_t gone = 0;       // had ended before they were read
   uint64_t evicted = 0;    // forgotten to stay within the limits
   uint64_t contexts = 0;   // OpenTelemetry process contexts read
@@ -80,7 +84,9 @@ class ProcessMetadata {
   ProcessMetadata& operator=(const ProcessMetadata&) = delete;
 
   // Never null. Reads the process when it is new or has become another program, and now and then
-  // to see what it says by now (after 5 s, then less and less often, 1 % of the time at most).
+  // to see what it says by now (after 5 s, then less and less often, 1 % of the time at most). The
+  // memory map of a process is not read in its first second, in which most end: libraries are still
+  // being loaded, and no process context is published yet.
   // Pods are those known last: what is new has its labels with a later call.
   std::shared_ptr<const ProcessDescription> of(const ProcessIdentity& identity);
 
@@ -102,7 +108,7 @@ class ProcessMetadata {
   Place find_or_add(const ProcessIdentity& identity, uint64_t now_ns);
   enum class Reading : uint8_t { kWhole, kBrief };
   bool read(const ProcessIdentity& identity, Facts& facts, Reading reading);
-  Reading first_reading(uint64_t now_ns);
+  Reading first_reading(const ProcessIdentity& identity, uint64_t now_ns);
   void read_memory(const ProcDir& process, uint32_t pid, Facts& facts);
   void reread_if_due(const ProcessIdentity& identity, Entry& entry, uint64_t now_ns);
   void describe(Entry& entry);
@@ -124,8 +130,8 @@ class ProcessMetadata {
   uint32_t maps_read_ = 0;
   std::atomic<bool> is_frugal_{false};
 
-  mutable std::mutex mutex_;
-  ProcessMetadataStats stats_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  ProcessMetadataStats stats_ GUARDED_BY(mutex_);
 };
 
 }  // namespace vesta::agent

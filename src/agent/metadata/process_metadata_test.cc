@@ -11,6 +11,7 @@
 #include "agent/process/test_proc.h"
 #include "agent/process/test_victim.h"
 #include "base/clock.h"
+#include "base/text.h"
 
 namespace vesta::agent {
 namespace {
@@ -107,8 +108,8 @@ TEST_F(ProcessMetadataTest, ServiceNamesComeInOrder) {
 }
 
 TEST_F(ProcessMetadataTest, ALinkIsNamedAsItWasStarted) {
-  const ProcessIdentity identity = add(42, "/usr/bin/redis-check-rdb");
-  proc_.add(42, 1, "redis-server", "");
+  ProcessIdentity identity = add(42, "/usr/bin/redis-check-rdb");
+  identity.name = "redis-server";
   write(42, "cmdline", "/usr/bin/redis-server *:6379\0"s);
   EXPECT_EQ(service(identity), "redis-server");
   EXPECT_EQ(value(*metadata().of(identity), "process.executable.name"), "redis-check-rdb");
@@ -216,7 +217,7 @@ TEST_F(ProcessMetadataTest, AProcessThatHasGoneIsDescribedByWhatIsLeft) {
   identity.pid = 99;
   identity.name = "brief";
   identity.executable = "/bin/brief";
-  identity.cgroup = "/system.slice/docker-" + kId + ".scope";
+  identity.cgroup = "0::/system.slice/docker-" + kId + ".scope\n";
   const auto got = metadata().of(identity);
   EXPECT_EQ(got->attributes, (Attributes{{"container.id", kId},
                                          {"container.runtime", "docker"},
@@ -226,6 +227,29 @@ TEST_F(ProcessMetadataTest, AProcessThatHasGoneIsDescribedByWhatIsLeft) {
                                          {"process.name", "brief"},
                                          {"process.pid", "99"},
                                          {"service.name", "brief"}}));
+  EXPECT_EQ(metadata().stats().gone, 1U);
+}
+
+// Whoever follows processes has read the cgroup when it began.
+TEST_F(ProcessMetadataTest, TheCgroupOfAYoungProcessIsReadOnce) {
+  ProcessIdentity identity = add(42, "/usr/bin/python3.11");
+  identity.start_ns = now_ns_ - kSecond / 10;
+  identity.cgroup = "1:cpu:/\n0::/system.slice/jobs.service\n";
+  std::filesystem::remove(fmt::format("{}/42/cgroup", proc_.root()));
+  EXPECT_EQ(service(identity), "jobs");
+  // It may be moved later.
+  write(42, "cgroup", "0::/system.slice/moved.service\n");
+  now_ns_ += 2 * kSecond;  // its memory map is due
+  EXPECT_EQ(service(identity), "jobs");
+  now_ns_ += 6 * kSecond;
+  EXPECT_EQ(service(identity), "moved");
+}
+
+TEST_F(ProcessMetadataTest, AProcessThatHasEndedButIsNotCollectedHasGone) {
+  ProcessIdentity identity = add(42, "/bin/brief");
+  std::filesystem::remove(fmt::format("{}/42/exe", proc_.root()));
+  write(42, "environ", "OTEL_SERVICE_NAME=of-nobody\0"s);
+  EXPECT_EQ(service(identity), "brief");
   EXPECT_EQ(metadata().stats().gone, 1U);
 }
 
@@ -302,6 +326,28 @@ TEST_F(ProcessMetadataTest, BeingFrugalPostponesMemoryMapsOfManyNewProcesses) {
     EXPECT_EQ(value(*metadata().of(identity), "process.runtime.name"), "cpython");
 }
 
+TEST_F(ProcessMetadataTest, MemoryMapsAreReadWhenAProcessHasLivedForASecond) {
+  const std::string maps = "1000-2000 r-xp 00000000 08:01 7 /usr/lib/libpython3.11.so.1.0\n";
+  ProcessIdentity identity = add(42, "/bin/embedded", maps);
+  identity.start_ns = now_ns_ - kSecond / 10;
+  const auto young = metadata().of(identity);
+  EXPECT_TRUE(young->is_preliminary);
+  EXPECT_EQ(value(*young, "process.runtime.name"), "");
+  EXPECT_EQ(metadata().stats().brief, 1U);
+  now_ns_ += kSecond;
+  const auto older = metadata().of(identity);
+  EXPECT_FALSE(older->is_preliminary);
+  EXPECT_EQ(value(*older, "process.runtime.name"), "cpython");
+  // The next readings are when they would be without the first.
+  now_ns_ += 5 * kSecond;
+  metadata().of(identity);
+  EXPECT_EQ(metadata().stats().rereads, 2U);
+  // One that is known from before its first second is over needs no map for what its name says.
+  ProcessIdentity script = add(43, "/usr/bin/python3.11", "");
+  script.start_ns = now_ns_;
+  EXPECT_EQ(value(*metadata().of(script), "process.runtime.name"), "cpython");
+}
+
 TEST_F(ProcessMetadataTest, TheSameDescriptionIsSharedWhileNothingChanges) {
   const ProcessIdentity identity = add(42, "/bin/shop");
   const auto first = metadata().of(identity);
@@ -311,10 +357,10 @@ TEST_F(ProcessMetadataTest, TheSameDescriptionIsSharedWhileNothingChanges) {
 
 TEST_F(ProcessMetadataTest, KernelThreadsAreOneService) {
   proc_.add(2, 0, "kthreadd", "");
-  write(2, "stat", "2 (kworker/0:1) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0\n");
   ProcessIdentity identity;
   identity.pid = 2;
   identity.name = "kworker/0:1";
+  identity.is_kernel_thread = true;
   EXPECT_EQ(service(identity), "kernel");
 }
 
@@ -385,7 +431,7 @@ TEST(ProcessMetadataLive, DescribesItselfAndEveryoneElse) {
   ProcessIdentity self;
   self.pid = static_cast<uint32_t>(::getpid());
   const auto got = metadata.of(self);
-  EXPECT_EQ(find_attribute(got->attributes, "process.executable.name"), "agent_metadata_test");
+  EXPECT_EQ(find_attribute(got->attributes, "process.executable.name"), "agent_tests");
   EXPECT_EQ(find_attribute(got->attributes, "process.runtime.name"), "native");
   uint64_t count = 0;
   for (const uint32_t pid : list_processes("/proc")) {

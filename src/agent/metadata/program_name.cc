@@ -8,6 +8,7 @@
 
 #include "agent/metadata/attributes.h"
 #include "agent/metadata/command_name.h"
+#include "base/text.h"
 
 namespace vesta::agent {
 namespace {

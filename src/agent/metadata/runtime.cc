@@ -9,6 +9,7 @@
 
 #include "agent/metadata/attributes.h"
 #include "base/byte_cursor.h"
+#include "base/text.h"
 
 namespace vesta::agent {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "agent/process/proc_files.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 constexpr size_t kMaxFolders = 65536;
@@ -118,4 +118,4 @@ std::vector<std::string> list_folders(const std::string& root, size_t max) {
   return out;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

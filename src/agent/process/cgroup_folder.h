@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/result.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 class CgroupFolder {
  public:
@@ -39,4 +39,4 @@ class CgroupFolder {
 // Folders below `root`, itself first, at most `max` of them; parents before their children.
 std::vector<std::string> list_folders(const std::string& root, size_t max);
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -1,6 +1,6 @@
 #include "agent/process/detail_trust.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 constexpr uint32_t kToBeTrusted = 8;  // looks without a surprise
@@ -30,4 +30,4 @@ void DetailTrust::note(std::string_view parent, std::string_view cgroup, bool is
   known.inherited = is_inherited ? known.inherited + 1 : 0;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -11,7 +11,7 @@
 
 #include "base/table_hash.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 class DetailTrust {
  public:
@@ -31,4 +31,4 @@ class DetailTrust {
   std::string key_;  // scratch
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

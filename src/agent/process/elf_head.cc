@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 constexpr size_t kMaxSegments = 1024;
@@ -115,4 +115,4 @@ std::optional<ElfHead> read_elf_head(int fd) {
   });
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

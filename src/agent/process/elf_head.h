@@ -11,7 +11,7 @@
 
 #include "symbols/elf/elf_file.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 struct ElfHead {
   struct Segment {
@@ -36,4 +36,4 @@ size_t read_at(int fd, uint64_t offset, std::span<char> buffer);
 std::optional<ElfHead> read_elf_head(const ReadAt& read_at);
 std::optional<ElfHead> read_elf_head(int fd);
 
-}  // namespace vesta
+}  // namespace vesta::agent

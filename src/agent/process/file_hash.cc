@@ -8,7 +8,7 @@
 
 #include "agent/process/elf_head.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 constexpr uint64_t kPartBytes = 4096;
@@ -30,4 +30,4 @@ std::string file_hash(int fd, uint64_t bytes) {
   return BuildId{std::string(digest.begin(), digest.begin() + kHashBytes)}.hex();
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

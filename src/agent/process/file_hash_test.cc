@@ -5,12 +5,13 @@
 
 #include "agent/process/target_file.h"
 #include "agent/process/test_proc.h"
+#include "testing/temporary_folder.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 std::string hash_of(const std::string& bytes, uint64_t said_size) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.path() + "/file";
   write_text(path, bytes);
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -38,4 +39,4 @@ TEST(FileHash, IsNothingForAFileThatIsShorterThanItWas) {
 }
 
 }  // namespace
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 // The first mapping that ends behind an address.
@@ -188,4 +188,4 @@ size_t MappingHistory::memory_bytes() const {
   return sizeof(*this) + (alive_.capacity() + dead_.capacity()) * sizeof(CodeMapping);
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

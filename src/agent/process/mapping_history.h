@@ -10,7 +10,7 @@
 
 #include "agent/process/module_registry.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 inline constexpr uint64_t kStillAlive = UINT64_MAX;
 
@@ -87,4 +87,4 @@ class MappingHistory {
   uint64_t last_change_ns_ = 0;
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -5,7 +5,7 @@
 #include <map>
 #include <random>
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 constexpr std::string_view kNames[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
@@ -159,4 +159,4 @@ TEST_F(MappingHistoryTest, AgreesWithAPlainModel) {
 }
 
 }  // namespace
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -4,9 +4,10 @@
 
 #include <utility>
 
+#include "base/mutex.h"
 #include "profile/binary_identity.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 Module::Module(Description description, UniqueFd fd)
     : about_(std::move(description)), fd_(std::move(fd)) {}
@@ -23,19 +24,19 @@ std::string Module::identity_text() const {
 }
 
 bool Module::has_fd() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return fd_.valid();
 }
 
 bool Module::is_unchanged() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!fd_.valid()) return false;
   const auto now = identity_of(fd_.get());
   return now && now->size == about_.identity.size && now->mtime_ns == about_.identity.mtime_ns;
 }
 
 void Module::close_fd() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   fd_.reset();
 }
 
@@ -59,13 +60,12 @@ Result<UniqueFd> Module::reopen() const {
   }
   auto file = open_own_path(path(), check);
   if (file && is_same_file(*file)) return std::move(file->fd);
-  return Error{ErrorCode::kNotFound,
-               fmt::format("{} is no longer there, or is another file now", path()), ""};
+  return Error{ErrorCode::kNotFound, fmt::format("{} was removed or replaced", path()), ""};
 }
 
 Result<std::shared_ptr<const ElfFile>> Module::open() const {
   if (about_.image != nullptr) return about_.image;
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (auto elf = mapped_.lock()) return elf;
   if (!fd_.valid()) {
     VESTA_ASSIGN(fd_, reopen());
@@ -80,4 +80,4 @@ Result<std::shared_ptr<const ElfFile>> Module::open() const {
   return elf;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

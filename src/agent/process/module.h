@@ -5,17 +5,17 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "agent/process/elf_head.h"
 #include "agent/process/target_file.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "base/strong_id.h"
 #include "symbols/elf/elf_file.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 using ModuleId = StrongId<struct ModuleTag>;
 
@@ -72,9 +72,9 @@ class Module {
   bool is_same_file(const TargetFile& file) const;
 
   const Description about_;
-  mutable std::mutex mutex_;
-  mutable UniqueFd fd_;                          // guarded by mutex_
-  mutable std::weak_ptr<const ElfFile> mapped_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  mutable UniqueFd fd_ GUARDED_BY(mutex_);
+  mutable std::weak_ptr<const ElfFile> mapped_ GUARDED_BY(mutex_);
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -13,7 +13,7 @@
 #include "agent/process/file_hash.h"
 #include "agent/process/proc_files.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 constexpr uint64_t kMaxVdsoBytes = 1 << 20;
@@ -110,7 +110,7 @@ Result<TargetFile> ModuleRegistry::open_file(const MappedFile& file) {
     ++counters_.opened_by_own_path;
     return own;
   }
-  return Error{ErrorCode::kNotFound, fmt::format("the file behind {} is not to be had", path), ""};
+  return Error{ErrorCode::kNotFound, fmt::format("the file of {} is not available", path), ""};
 }
 
 ModuleId ModuleRegistry::acquire(const MappedFile& file, bool only_elf) {
@@ -300,4 +300,4 @@ size_t ModuleRegistry::memory_bytes() const {
   return modules_.size() * kPerModule;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -15,7 +15,7 @@
 #include "agent/process/module.h"
 #include "agent/process/safe_devices.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 struct ModuleRegistryOptions {
   std::string proc_root = "/proc";
@@ -119,4 +119,4 @@ class ModuleRegistry {
   ModuleRegistryCounters counters_;
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

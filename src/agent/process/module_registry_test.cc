@@ -9,8 +9,10 @@
 #include <filesystem>
 
 #include "agent/process/test_proc.h"
+#include "base/file.h"
+#include "testing/temporary_folder.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 namespace fs = std::filesystem;
@@ -68,7 +70,7 @@ class ModuleRegistryTest : public ::testing::Test {
     return file;
   }
 
-  TestFolder folder_;
+  TemporaryFolder folder_;
   ModuleRegistry registry_{{.proc_root = "/nowhere"}};
 };
 
@@ -292,4 +294,4 @@ TEST(ElfHead, RefusesOtherFiles) {
 }
 
 }  // namespace
-}  // namespace vesta
+}  // namespace vesta::agent

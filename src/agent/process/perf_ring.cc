@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 constexpr size_t kPage = 4096;
@@ -87,4 +87,4 @@ bool PerfRing::read(std::string& out) {
   return is_sane;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

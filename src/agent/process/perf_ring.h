@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/result.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 class PerfRing {
  public:
@@ -38,4 +38,4 @@ class PerfRing {
   size_t bytes_ = 0;
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <memory>
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 constexpr uint32_t kKernelThreadFlag = 0x00200000;  // PF_KTHREAD
@@ -109,23 +109,6 @@ ProcStatus parse_proc_status(std::string_view text) {
   return out;
 }
 
-std::string_view parse_proc_cgroup(std::string_view text) {
-  std::string_view best = {};
-  while (!text.empty()) {
-    const std::string_view line = take_line(text);
-    const size_t first = line.find(':');
-    if (first == std::string_view::npos) continue;
-    const size_t second = line.find(':', first + 1);
-    if (second == std::string_view::npos) continue;
-    const std::string_view path = line.substr(second + 1);
-    const bool is_v2 = line.substr(0, first) == "0";
-    if (path.empty()) continue;
-    if (is_v2 && path != "/") return path;
-    if (best.empty() || (best == "/" && path != "/")) best = path;
-  }
-  return best;
-}
-
 Result<std::string> read_small_file(int dir_fd, const char* name, size_t max_bytes) {
   const UniqueFd fd(::openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) return proc_error(name, errno);
@@ -202,4 +185,4 @@ std::vector<uint32_t> ProcDir::threads(size_t max) const {
   return numbers_in(UniqueFd(::openat(fd_.get(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), max);
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

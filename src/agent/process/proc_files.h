@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/result.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 struct ProcStat {
   std::string_view comm;
@@ -31,9 +31,6 @@ struct ProcStatus {
   uint32_t ns_pid = 0;  // in its own, innermost pid namespace; 0 when the kernel does not say
 };
 ProcStatus parse_proc_status(std::string_view text);
-
-// The cgroup that tells most: of version 2, or of version 1 where that is only mounted beside it.
-std::string_view parse_proc_cgroup(std::string_view text);
 
 // Reads a file that has no true size (proc, sysfs), at most `max_bytes` of it.
 Result<std::string> read_small_file(int dir_fd, const char* name, size_t max_bytes);
@@ -66,4 +63,4 @@ class ProcDir {
   UniqueFd fd_;
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

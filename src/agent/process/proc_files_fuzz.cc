@@ -5,22 +5,21 @@
 // Any text parses within its bounds, and maps give the same whatever pieces they arrive in.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  vesta::parse_proc_stat(text);
-  vesta::parse_proc_status(text);
-  vesta::parse_proc_cgroup(text);
+  vesta::agent::parse_proc_stat(text);
+  vesta::agent::parse_proc_status(text);
   uint64_t whole = 0;
-  const auto digest = [](uint64_t so_far, const vesta::ProcMapping& mapping) {
+  const auto digest = [](uint64_t so_far, const vesta::agent::ProcMapping& mapping) {
     if (mapping.end <= mapping.start) std::abort();
-    vesta::unescape_maps_path(mapping.path);
+    vesta::agent::unescape_maps_path(mapping.path);
     return so_far * 31 + mapping.start + mapping.end * 3 + mapping.path.size();
   };
-  vesta::MapsParser parser(
-      [&](const vesta::ProcMapping& mapping) { whole = digest(whole, mapping); });
+  vesta::agent::MapsParser parser(
+      [&](const vesta::agent::ProcMapping& mapping) { whole = digest(whole, mapping); });
   parser.feed(text);
   parser.finish();
   uint64_t pieces = 0;
-  vesta::MapsParser slow(
-      [&](const vesta::ProcMapping& mapping) { pieces = digest(pieces, mapping); });
+  vesta::agent::MapsParser slow(
+      [&](const vesta::agent::ProcMapping& mapping) { pieces = digest(pieces, mapping); });
   const size_t step = size == 0 ? 1 : 1 + data[0] % 7;
   for (size_t at = 0; at < size; at += step) slow.feed(text.substr(at, step));
   slow.finish();

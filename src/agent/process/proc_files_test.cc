@@ -4,7 +4,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 TEST(ProcMaps, ReadsAFileMapping) {
@@ -101,14 +101,6 @@ TEST(ProcStatus, ReadsUserAndInnermostPid) {
   EXPECT_EQ(parse_proc_status("").ns_pid, 0);
 }
 
-TEST(ProcCgroup, PrefersWhatTellsMost) {
-  EXPECT_EQ(parse_proc_cgroup("0::/system.slice/ssh.service\n"), "/system.slice/ssh.service");
-  EXPECT_EQ(parse_proc_cgroup("3:cpu:/docker/abc\n0::/\n"), "/docker/abc");
-  EXPECT_EQ(parse_proc_cgroup("3:cpu:/\n2:name=systemd:/user\n0::/init\n"), "/init");
-  EXPECT_EQ(parse_proc_cgroup("0::/a:b\n"), "/a:b");
-  EXPECT_EQ(parse_proc_cgroup("nonsense"), "");
-}
-
 TEST(ProcDir, TellsAboutOurselves) {
   const auto self = ProcDir::open("/proc", static_cast<uint32_t>(::getpid()));
   ASSERT_TRUE(self) << self.error().message;
@@ -132,4 +124,4 @@ TEST(ProcDir, AMissingProcessIsNotFound) {
 }
 
 }  // namespace
-}  // namespace vesta
+}  // namespace vesta::agent

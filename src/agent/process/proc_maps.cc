@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 // A path is at most 4096 bytes, of which each may be written as four.
@@ -107,4 +107,4 @@ void MapsParser::finish() {
   is_skipping_ = false;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

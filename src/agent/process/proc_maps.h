@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace vesta {
+namespace vesta::agent {
 
 struct ProcMapping {
   uint64_t start = 0;
@@ -49,4 +49,4 @@ class MapsParser {
   uint64_t bad_lines_ = 0;
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -18,8 +18,9 @@
 #include "agent/process/test_victim.h"
 #include "base/clock.h"
 #include "base/test_requirements.h"
+#include "testing/temporary_folder.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 namespace fs = std::filesystem;
@@ -59,7 +60,7 @@ class ProcessKernelTest : public ::testing::Test {
     return module == nullptr ? "" : module->build_id().bytes;
   }
 
-  TestFolder folder_;
+  TemporaryFolder folder_;
   std::unique_ptr<SideBand> band_;
   ModuleRegistry registry_;
   ProcessTable table_{registry_};
@@ -392,7 +393,7 @@ TEST(SideBand, AMissingListOfCpusIsAnError) {
 }
 
 TEST(SideBand, FollowsCpusThatComeAndGo) {
-  const TestFolder folder;
+  const TemporaryFolder folder;
   SideBandOptions options;
   options.online_cpus = folder.path() + "/online";
   write_text(options.online_cpus, "0\n");
@@ -410,4 +411,4 @@ TEST(SideBand, FollowsCpusThatComeAndGo) {
 }
 
 }  // namespace
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -6,10 +6,11 @@
 #include <ctime>
 #include <utility>
 
+#include "agent/process/target_file.h"
 #include "agent/process/tracked_process.h"
 #include "base/clock.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000;
@@ -76,8 +77,11 @@ const Process* ProcessTable::process(uint32_t pid) const {
   return it == slots_.end() ? nullptr : it->second->latest.get();
 }
 
-const Process* ProcessTable::process(uint32_t pid, uint64_t time_ns) const {
-  return at_time(pid, time_ns);
+const Process* ProcessTable::sampled(uint32_t pid, uint64_t time_ns) {
+  Tracked* process = at_time(pid, time_ns);
+  if (process != nullptr && !process->has_details && process->exit_ns == kStillAlive)
+    read_details(*process);
+  return process;
 }
 
 ProcessTable::Tracked* ProcessTable::add(uint32_t pid, uint64_t known_ns) {
@@ -159,8 +163,12 @@ void ProcessTable::read_details(Tracked& process) {
     const auto stat = text ? parse_proc_stat(*text) : std::nullopt;
     if (!stat || stat->start_ticks != process.start_ticks) return;  // another process by now
   }
-  if (const auto exe = dir->read_link("exe")) process.exe = without_deleted(*exe);
-  if (const auto text = dir->read("cgroup")) process.cgroup = parse_proc_cgroup(*text);
+  // After an exec the kernel told of the program with its mapping.
+  if (!process.has_exe || process.exe.empty()) {
+    if (const auto exe = dir->read_link("exe")) process.exe = without_deleted(*exe);
+  }
+  // A copy, which takes no more than it needs.
+  if (const auto text = dir->read("cgroup")) process.cgroup = *text;
   if (const auto text = dir->read("status")) {
     const ProcStatus status = parse_proc_status(*text);
     process.uid = status.uid;
@@ -376,7 +384,6 @@ const CodeMapping* ProcessTable::find(uint32_t pid, uint64_t address, uint64_t t
     return nullptr;
   }
   if (!process->is_read || process->loss_generation != loss_generation_) repair(*process);
-  if (!process->has_details && process->exit_ns == kStillAlive) read_details(*process);
   for (int attempt = 0;; ++attempt) {
     const Space* space = process->space_at(time_ns);
     const CodeMapping* found = space == nullptr ? nullptr : space->mappings->find(address, time_ns);
@@ -497,4 +504,4 @@ void ProcessTable::verify_some(uint64_t now_ns) {
   }
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

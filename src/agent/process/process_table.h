@@ -20,7 +20,7 @@
 #include "agent/process/proc_files.h"
 #include "agent/process/side_band_event.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 struct Process {
   uint32_t pid = 0;
@@ -32,7 +32,7 @@ struct Process {
   bool is_kernel_thread = false;
   std::string comm;
   std::string exe;                          // path as the process sees it
-  std::string cgroup;                       // path
+  std::string cgroup;                       // text of /proc/PID/cgroup
   std::shared_ptr<const ProcessRoot> root;  // null when it sees the same files as we do
 };
 
@@ -95,8 +95,9 @@ class ProcessTable {
 
   // The latest process of that id, known even shortly after its end; null when there is none.
   const Process* process(uint32_t pid) const;
-  // The one that had the id at a time.
-  const Process* process(uint32_t pid, uint64_t time_ns) const;
+  // The one that had the id at a time, which was sampled then: user, cgroup and root are read if it
+  // lives and they were not.
+  const Process* sampled(uint32_t pid, uint64_t time_ns);
 
   size_t size() const { return count_; }
   size_t memory_bytes() const;
@@ -156,4 +157,4 @@ class ProcessTable {
   ProcessTableCounters counters_;
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -5,7 +5,7 @@
 #include "agent/process/process_table.h"
 #include "agent/process/tracked_process.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 // A reading that took long is not repeated soon: at most this share of the time goes into it.
@@ -149,4 +149,4 @@ CodeMapping ProcessTable::resolve_file(const Tracked& process, const MappedFile&
   return mapping;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

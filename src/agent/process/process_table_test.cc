@@ -8,7 +8,7 @@
 
 #include "agent/process/test_proc.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -121,7 +121,7 @@ TEST_F(ProcessTableTest, AnIdUsedAgainIsAnotherProcess) {
   mmap(10, 0x1000, 0x2000, "[second]", 320);
   EXPECT_EQ(name_at(10, 0x1500, 150), "[first]");
   EXPECT_EQ(name_at(10, 0x1500, 350), "[second]");
-  EXPECT_EQ(table_->process(10, 150)->comm, "first");
+  EXPECT_EQ(table_->sampled(10, 150)->comm, "first");
   EXPECT_EQ(table_->process(10)->comm, "second");
 }
 
@@ -186,7 +186,7 @@ TEST_F(ProcessTableTest, ScansWhatWasThereBefore) {
   EXPECT_FALSE(snapshot.mappings[1].module);
   EXPECT_EQ(snapshot.mappings[1].name, "//anon");
   EXPECT_EQ(name_at(20, 0x400500, 5), self);
-  EXPECT_EQ(table_->process(20)->cgroup, "/test.slice");
+  EXPECT_EQ(table_->process(20)->cgroup, "0::/test.slice\n");
   EXPECT_EQ(table_->process(20)->uid, 1000);
   EXPECT_EQ(table_->process(20)->ns_pid, 5);
 }
@@ -378,11 +378,30 @@ TEST_F(ProcessTableTest, WhatAShellStartsIsTakenToBeWhereTheShellIs) {
     proc_.add(pid, 5, "ls", "");
     fork(pid, 5, time_ns);
     exec(pid, "ls", time_ns + 1);
-    EXPECT_EQ(table_->process(pid)->cgroup, "/test.slice");
+    EXPECT_EQ(table_->process(pid)->cgroup, "0::/test.slice\n");
     exit(pid, pid, time_ns + 2);
     proc_.remove(pid);
   }
   EXPECT_LE(table_->counters().details_read, 1U + 8U + 160U / 16U);
+}
+
+TEST_F(ProcessTableTest, WhatIsSampledIsNotTakenOnTrust) {
+  proc_.add(5, 1, "bash", "");
+  table_->scan();
+  for (uint32_t pid = 100; pid < 120; ++pid) {
+    const uint64_t time_ns = now_ + uint64_t{pid} * kSecond;
+    proc_.add(pid, 5, "ls", "");
+    fork(pid, 5, time_ns);
+    exec(pid, "ls", time_ns + 1);
+  }
+  const std::string moved = "0::/moved.slice\n";
+  write_text(proc_.root() + "/119/cgroup", moved);
+  EXPECT_EQ(table_->process(119)->cgroup, "0::/test.slice\n");
+  const uint64_t reads = table_->counters().details_read;
+  EXPECT_EQ(table_->sampled(119, now_ + 120 * kSecond)->cgroup, moved);
+  EXPECT_EQ(table_->sampled(119, now_ + 121 * kSecond)->cgroup, moved);
+  EXPECT_EQ(table_->counters().details_read, reads + 1);
+  EXPECT_EQ(table_->sampled(777, now_), nullptr);
 }
 
 TEST_F(ProcessTableTest, WhatAContainerRuntimeStartsIsLookedAtEachTime) {
@@ -391,8 +410,8 @@ TEST_F(ProcessTableTest, WhatAContainerRuntimeStartsIsLookedAtEachTime) {
   for (uint32_t pid = 100; pid < 160; ++pid) {
     const uint64_t time_ns = now_ + uint64_t{pid} * kSecond;
     proc_.add(pid, 5, "app", "");
-    const std::string cgroup = fmt::format("/pods/{}", pid);
-    write_text(fmt::format("{}/{}/cgroup", proc_.root(), pid), "0::" + cgroup + "\n");
+    const std::string cgroup = fmt::format("0::/pods/{}\n", pid);
+    write_text(fmt::format("{}/{}/cgroup", proc_.root(), pid), cgroup);
     fork(pid, 5, time_ns);
     exec(pid, "app", time_ns + 1);
     EXPECT_EQ(table_->process(pid)->cgroup, cgroup);
@@ -412,4 +431,4 @@ TEST_F(ProcessTableTest, NonsenseIsIgnored) {
 }
 
 }  // namespace
-}  // namespace vesta
+}  // namespace vesta::agent

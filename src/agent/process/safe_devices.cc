@@ -8,7 +8,7 @@
 #include "agent/process/proc_files.h"
 #include "agent/process/target_file.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 constexpr size_t kMaxMountinfoBytes = 4 << 20;
@@ -34,4 +34,4 @@ bool SafeDevices::is_safe(uint32_t pid, uint64_t device) {
   return is_safe;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -7,7 +7,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace vesta {
+namespace vesta::agent {
 
 class SafeDevices {
  public:
@@ -22,4 +22,4 @@ class SafeDevices {
   int64_t known_until_s_ = 0;
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -15,7 +15,7 @@
 #include "agent/process/side_band_decode.h"
 #include "base/clock.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 perf_event_attr side_band_attr(bool build_ids, bool kernel_code, uint32_t wakeup_bytes) {
@@ -51,7 +51,7 @@ Result<std::unique_ptr<SideBand>> SideBand::open(const SideBandOptions& options)
                  fmt::format("cannot create an epoll descriptor: {}", std::strerror(errno)), ""};
   }
   VESTA_TRY(band->update_cpus());
-  if (band->rings_.empty()) return Error{ErrorCode::kIo, "no CPU could be watched", ""};
+  if (band->rings_.empty()) return Error{ErrorCode::kIo, "cannot watch any CPU", ""};
   return band;
 }
 
@@ -150,4 +150,4 @@ void SideBand::drain(const std::function<void(const SideBandEvent&)>& callback) 
   buffer_ = std::move(kept);
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

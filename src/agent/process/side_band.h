@@ -15,7 +15,7 @@
 #include "agent/process/side_band_event.h"
 #include "base/result.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 struct SideBandOptions {
   size_t ring_bytes = 256 * 1024;  // per CPU; less when locked memory is short
@@ -70,4 +70,4 @@ class SideBand {
   SideBandCounters counters_;
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

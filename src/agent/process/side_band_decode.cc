@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 // How PERF_RECORD_MMAP2 tells which file it is; PERF_RECORD_MISC_MMAP_BUILD_ID says which.
@@ -190,4 +190,4 @@ SideBandDecode decode_side_band(std::string_view record, SideBandEvent& out) {
   return ok ? SideBandDecode::kEvent : SideBandDecode::kDamaged;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -10,7 +10,7 @@
 
 #include "agent/process/side_band_event.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 // Takes one whole record off the front of `bytes`. Empty at the end, or when the next header makes
 // no sense; then `bytes` is not empty, and nothing after it can be trusted.
@@ -21,4 +21,4 @@ enum class SideBandDecode { kEvent, kIgnored, kDamaged };
 // One record as next_perf_record() gives it. kIgnored: a kind that is of no interest here.
 SideBandDecode decode_side_band(std::string_view record, SideBandEvent& out);
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -6,7 +6,7 @@
 #include "agent/process/side_band.h"
 #include "agent/process/test_record.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 template <class T>
@@ -115,4 +115,4 @@ TEST(SideBandDecode, SplitsRecordsAndStopsAtNonsense) {
 }
 
 }  // namespace
-}  // namespace vesta
+}  // namespace vesta::agent

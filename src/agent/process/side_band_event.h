@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-namespace vesta {
+namespace vesta::agent {
 
 // A mapping became executable: mapped so, or changed to be so.
 struct MmapEvent {
@@ -78,4 +78,4 @@ inline uint64_t time_of(const SideBandEvent& event) {
   return std::visit([](const auto& e) { return e.time_ns; }, event);
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

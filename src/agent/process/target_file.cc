@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 Error open_error(const std::string& what, int error_number) {
@@ -54,7 +54,7 @@ Status check_device(const UniqueFd& path_fd, const std::string& what, const Devi
     return open_error(what, errno);
   if (check(makedev(info.stx_dev_major, info.stx_dev_minor))) return {};
   return Error{ErrorCode::kUnsupported,
-               fmt::format("{} is on a file system that a process serves", what), ""};
+               fmt::format("{} is on a file system that a user process serves", what), ""};
 }
 
 // `path_fd` is open with O_PATH, which touches nothing; only what turns out to be a regular file is
@@ -135,4 +135,4 @@ bool is_served_by_process(std::string_view mountinfo, uint64_t device) {
   return false;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

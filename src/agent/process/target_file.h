@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/result.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 struct FileIdentity {
   uint64_t device = 0;
@@ -61,4 +61,4 @@ Result<TargetFile> open_in_known_folder(int root_fd, const std::string& folder,
 // A path as we see it ourselves.
 Result<TargetFile> open_own_path(const std::string& path, const DeviceCheck& check = {});
 
-}  // namespace vesta
+}  // namespace vesta::agent

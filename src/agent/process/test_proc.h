@@ -11,25 +11,9 @@
 #include <string>
 #include <string_view>
 
-namespace vesta {
+#include "testing/temporary_folder.h"
 
-class TestFolder {
- public:
-  TestFolder() {
-    std::string name = std::filesystem::temp_directory_path() / "vesta-process-XXXXXX";
-    path_ = ::mkdtemp(name.data());
-  }
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-  ~TestFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+namespace vesta::agent {
 
 inline void write_text(const std::string& path, std::string_view text) {
   std::ofstream(path, std::ios::trunc) << text;
@@ -58,7 +42,7 @@ class TestProc {
   }
 
  private:
-  TestFolder folder_;
+  TemporaryFolder folder_;
 };
 
 // A line of /proc/PID/maps for a file that exists.
@@ -70,4 +54,4 @@ inline std::string maps_line(uint64_t start, uint64_t end, uint64_t offset,
                      major(info.st_dev), minor(info.st_dev), info.st_ino, path);
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

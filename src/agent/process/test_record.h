@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace vesta {
+namespace vesta::agent {
 
 template <class T>
 void append_value(std::string& out, T value) {
@@ -78,4 +78,4 @@ inline std::string make_task_record(uint32_t type, uint32_t pid, uint32_t parent
   return make_record(type, 0, body, time_ns);
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

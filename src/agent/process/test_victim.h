@@ -20,7 +20,7 @@
 #include "base/file.h"
 #include "symbols/elf/elf_file.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 class Victim {
  public:
@@ -111,4 +111,4 @@ inline bool copy_with_build_id(const std::string& from, const std::string& to, u
   return ::chmod(to.c_str(), 0755) == 0;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

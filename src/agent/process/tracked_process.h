@@ -8,7 +8,7 @@
 
 #include "agent/process/process_table.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 // An address space: what a process has from fork or exec until the next exec. Forked processes
 // share one until either side changes it.
@@ -53,4 +53,4 @@ struct ProcessTable::Slot {
   std::vector<std::unique_ptr<Tracked>> older;  // ended not long ago
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

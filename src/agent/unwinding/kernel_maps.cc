@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 Error map_error(std::string_view what, int error_number) {
@@ -121,4 +121,4 @@ void KernelTableMap::drop(uint32_t slot) const {
   bpf_map_delete_elem(fds_.tables, &slot);
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

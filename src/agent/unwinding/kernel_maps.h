@@ -8,18 +8,12 @@
 #include <vector>
 
 #include <shared/unwind_table.h>
+#include "agent/kernel/kernel_session.h"
 #include "base/file.h"
 #include "base/result.h"
 #include "unwind/unwind_table.h"
 
-namespace vesta {
-
-struct KernelMapFds {
-  int processes = -1;
-  int mapping_leaves = -1;
-  int modules = -1;
-  int tables = -1;
-};
+namespace vesta::agent {
 
 // Mappings of processes.
 class KernelProcessMap {
@@ -60,4 +54,4 @@ class KernelTableMap {
   KernelMapFds fds_;
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -1,6 +1,6 @@
 #include "agent/unwinding/module_slots.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 ModuleSlots::ModuleSlots(uint32_t count) : count_(count) {}
 
@@ -37,4 +37,4 @@ uint32_t ModuleSlots::find(ModuleId module) const {
   return found == entries_.end() ? kNoSlot : found->second.slot;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -10,7 +10,7 @@
 
 #include "agent/process/module_registry.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 class ModuleSlots {
  public:
@@ -42,4 +42,4 @@ class ModuleSlots {
   std::list<ModuleId> idle_;  // least recently used first
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

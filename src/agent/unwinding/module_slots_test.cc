@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 TEST(ModuleSlots, AModuleKeepsItsSlot) {
@@ -50,4 +50,4 @@ TEST(ModuleSlots, ReferencesAreCounted) {
 }
 
 }  // namespace
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/process/elf_head.h"
 #include "agent/unwinding/module_slots.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/thread_name.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 // Of code whose tables are built before the kernel gets them.
@@ -39,7 +41,7 @@ TableLoader::~TableLoader() {
 
 std::shared_ptr<const UnwindTable> TableLoader::get(const std::shared_ptr<const Module>& module,
                                                     uint32_t slot) {
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   Entry& entry = entries_[module->id()];
   entry.last_use = ++use_clock_;
   const bool kernel_lacks_it = kernel_ != nullptr && slot != ModuleSlots::kNoSlot &&
@@ -49,7 +51,7 @@ std::shared_ptr<const UnwindTable> TableLoader::get(const std::shared_ptr<const 
 }
 
 void TableLoader::prepare(const std::shared_ptr<const Module>& module, uint32_t slot) {
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   Entry& entry = entries_[module->id()];
   if (!entry.was_here) request(entry, module, slot);
 }
@@ -63,7 +65,7 @@ void TableLoader::request(Entry& entry, const std::shared_ptr<const Module>& mod
 
 void TableLoader::forget_slot(ModuleId module, uint32_t slot) {
   if (kernel_ != nullptr) kernel_->mark_absent(slot);
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   const auto found = entries_.find(module);
   if (found == entries_.end() || found->second.slot != slot) return;
   if (found->second.in_kernel) statistics_.kernel_bytes -= found->second.kernel_bytes;
@@ -72,14 +74,15 @@ void TableLoader::forget_slot(ModuleId module, uint32_t slot) {
 }
 
 void TableLoader::touch(ModuleId module) {
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   const auto found = entries_.find(module);
   if (found != entries_.end()) found->second.last_use = ++use_clock_;
 }
 
 bool TableLoader::wait_until_idle(std::chrono::milliseconds limit) {
-  std::unique_lock guard(lock_);
-  return idle_.wait_for(guard, limit, [this] { return queue_.empty() && !is_busy_; });
+  MutexLock guard(lock_);
+  return idle_.wait_for(guard, limit,
+                        [this]() REQUIRES(lock_) { return queue_.empty() && !is_busy_; });
 }
 
 void TableLoader::clear_ready() {
@@ -88,7 +91,7 @@ void TableLoader::clear_ready() {
 }
 
 TableLoader::Statistics TableLoader::statistics() const {
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   return statistics_;
 }
 
@@ -97,8 +100,8 @@ void TableLoader::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     std::vector<Request> batch;
     {
-      std::unique_lock guard(lock_);
-      wake_.wait(guard, stop, [this] { return !queue_.empty(); });
+      MutexLock guard(lock_);
+      wake_.wait(guard, stop, [this]() REQUIRES(lock_) { return !queue_.empty(); });
       batch.assign(queue_.begin(), queue_.end());
       queue_.clear();
       is_busy_ = !batch.empty();
@@ -121,7 +124,7 @@ void TableLoader::run(const std::stop_token& stop) {
       if (kernel_ != nullptr) hand_to_kernel(part);
       from = to;
     }
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     for (const Request& request : batch) entries_[request.module->id()].requested = false;
     trim_copies();
     is_busy_ = false;
@@ -131,13 +134,17 @@ void TableLoader::run(const std::stop_token& stop) {
 
 void TableLoader::take_in(const Request& request) {
   std::shared_ptr<const UnwindTable> table;
+  UnwindTableCache::Key key;
   {
-    const std::lock_guard guard(lock_);
-    table = entries_[request.module->id()].table;  // only the kernel's copy was missing
+    const MutexLock guard(lock_);
+    const Entry& entry = entries_[request.module->id()];
+    table = entry.table;  // only the kernel's copy was missing
+    key = entry.key;
   }
-  if (table == nullptr) table = load(*request.module);
-  const std::lock_guard guard(lock_);
+  if (table == nullptr) table = load(*request.module, key);
+  const MutexLock guard(lock_);
   Entry& entry = entries_[request.module->id()];
+  entry.key = std::move(key);
   if (entry.table == nullptr) statistics_.copy_bytes += table->bytes();
   entry.table = std::move(table);
   entry.was_here = true;
@@ -146,20 +153,27 @@ void TableLoader::take_in(const Request& request) {
   (void)!::write(ready_.get(), &one, sizeof(one));
 }
 
-std::shared_ptr<const UnwindTable> TableLoader::load(const Module& module) {
+std::shared_ptr<const UnwindTable> TableLoader::load(const Module& module,
+                                                     UnwindTableCache::Key& key) {
   auto table = std::make_shared<UnwindTable>();
   table->header.state = VESTA_MODULE_NO_TABLE;
   const auto count = [this](uint64_t Statistics::*counter) {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     ++(statistics_.*counter);
   };
+  if (auto again = key.name.empty() ? std::nullopt : cache_->find(key)) {
+    count(&Statistics::from_disk);
+    *table = std::move(*again);
+    return table;
+  }
   const auto file = module.open();
   if (!file.ok()) {
     count(&Statistics::unreadable);
     return table;
   }
   const uint64_t hits = cache_ != nullptr ? cache_->counts().hits : 0;
-  auto built = cache_ != nullptr ? cache_->table_of(**file) : build_unwind_table(**file);
+  auto built =
+      cache_ != nullptr ? cache_->table_of(**file, nullptr, &key) : build_unwind_table(**file);
   (*file)->release_pages();
   if (!built.ok()) {
     count(&Statistics::unreadable);
@@ -177,7 +191,7 @@ void TableLoader::hand_to_kernel(std::span<const Request> requests) {
   uint64_t bytes = 0;
   for (const Request& request : requests) {
     if (request.slot == ModuleSlots::kNoSlot) continue;
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     Entry& entry = entries_[request.module->id()];
     if (!entry.table->is_loaded()) {
       entry.in_kernel = kernel_->put_without_table(request.slot).ok();
@@ -194,7 +208,7 @@ void TableLoader::hand_to_kernel(std::span<const Request> requests) {
   if (entries.empty()) return;
   make_room_in_kernel(bytes);
   const bool taken = kernel_->put(entries).ok();
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   if (!taken) {
     statistics_.refused += entries.size();
     return;
@@ -213,7 +227,7 @@ void TableLoader::make_room_in_kernel(uint64_t bytes) {
   while (true) {
     uint32_t slot = ModuleSlots::kNoSlot;
     {
-      const std::lock_guard guard(lock_);
+      const MutexLock guard(lock_);
       if (statistics_.kernel_bytes + bytes <= options_.max_kernel_bytes) return;
       Entry* oldest = nullptr;
       for (auto& [module, entry] : entries_) {
@@ -250,8 +264,9 @@ void TableLoader::trim_copies() {
 uint64_t TableLoader::cpu_ns() const {
   clockid_t clock = 0;
   // The handle of a thread that runs until we are destroyed.
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): native_handle() is not const.
   auto& thread = const_cast<std::jthread&>(thread_);
   return ::pthread_getcpuclockid(thread.native_handle(), &clock) == 0 ? clock_ns(clock) : 0;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

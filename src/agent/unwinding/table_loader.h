@@ -5,11 +5,9 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <thread>
 #include <unordered_map>
@@ -18,10 +16,11 @@
 #include "agent/process/module_registry.h"
 #include "agent/unwinding/kernel_maps.h"
 #include "base/file.h"
+#include "base/mutex.h"
 #include "unwind/table_cache.h"
 #include "unwind/unwind_table.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 struct TableLoaderOptions {
   uint64_t max_kernel_bytes = 48ULL << 20;  // of tables in the kernel
@@ -72,6 +71,7 @@ class TableLoader {
  private:
   struct Entry {
     std::shared_ptr<const UnwindTable> table;  // null: not here
+    UnwindTableCache::Key key;                 // on disk; without a name: not known to be there
     uint32_t slot = UINT32_MAX;
     bool requested = false;
     bool was_here = false;
@@ -85,27 +85,28 @@ class TableLoader {
   };
 
   void run(const std::stop_token& stop);
-  void request(Entry& entry, const std::shared_ptr<const Module>& module,
-               uint32_t slot);  // REQUIRES: lock held
-  std::shared_ptr<const UnwindTable> load(const Module& module);
+  void request(Entry& entry, const std::shared_ptr<const Module>& module, uint32_t slot)
+      REQUIRES(lock_);
+  // Sets `key`, or finds the table by it.
+  std::shared_ptr<const UnwindTable> load(const Module& module, UnwindTableCache::Key& key);
   void take_in(const Request& request);
   void hand_to_kernel(std::span<const Request> requests);
   void make_room_in_kernel(uint64_t bytes);
-  void trim_copies();  // REQUIRES: lock held
+  void trim_copies() REQUIRES(lock_);
 
   KernelTableMap* const kernel_;
   UnwindTableCache* const cache_;
   const TableLoaderOptions options_;
   UniqueFd ready_;
-  mutable std::mutex lock_;
-  std::condition_variable_any wake_;
-  std::condition_variable idle_;
-  std::deque<Request> queue_;                    // guarded by lock_
-  bool is_busy_ = false;                         // guarded by lock_
-  std::unordered_map<ModuleId, Entry> entries_;  // guarded by lock_
-  uint64_t use_clock_ = 0;                       // guarded by lock_
-  Statistics statistics_;                        // guarded by lock_
-  std::jthread thread_;                          // last: it uses all of the above
+  mutable Mutex lock_;
+  CondVar wake_;
+  CondVar idle_;
+  std::deque<Request> queue_ GUARDED_BY(lock_);
+  bool is_busy_ GUARDED_BY(lock_) = false;
+  std::unordered_map<ModuleId, Entry> entries_ GUARDED_BY(lock_);
+  uint64_t use_clock_ GUARDED_BY(lock_) = 0;
+  Statistics statistics_ GUARDED_BY(lock_);
+  std::jthread thread_;  // last: it uses all of the above
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

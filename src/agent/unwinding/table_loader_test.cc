@@ -6,11 +6,14 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <filesystem>
 #include <string>
 
 #include "agent/unwinding/module_slots.h"
+#include "testing/temporary_folder.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 using std::chrono::seconds;
@@ -93,6 +96,28 @@ TEST_F(TableLoaderTest, CopiesBeyondTheLimitGoLeastRecentlyUsedFirst) {
   EXPECT_EQ(loader.statistics().built, 3U);
 }
 
+TEST_F(TableLoaderTest, ATableThatIsOnDiskIsFoundAgainWithoutTheProgram) {
+  const TemporaryFolder folder;
+  auto cache = UnwindTableCache::open(folder.path("unwind"));
+  ASSERT_TRUE(cache.ok());
+  std::filesystem::copy_file("/bin/sh", folder.path("program"));
+  TableLoaderOptions options;
+  options.max_copy_bytes = 1;
+  {
+    TableLoader loader(nullptr, &*cache, options);
+    const auto module = module_of(folder.path("program"));
+    ASSERT_NE(module, nullptr);
+    (void)loader.get(module, ModuleSlots::kNoSlot);
+    ASSERT_TRUE(loader.wait_until_idle(seconds(60)));
+    EXPECT_EQ(loader.statistics().built, 1U);
+    std::filesystem::remove(folder.path("program"));
+    EXPECT_EQ(loader.get(module, ModuleSlots::kNoSlot), nullptr);
+    ASSERT_TRUE(loader.wait_until_idle(seconds(60)));
+    EXPECT_EQ(loader.statistics().from_disk, 1U);
+    EXPECT_EQ(loader.statistics().unreadable, 0U);
+  }
+}
+
 TEST_F(TableLoaderTest, WhatWasPreparedOnceIsNotLoadedForEveryProcessThatStarts) {
   TableLoaderOptions options;
   options.max_copy_bytes = 1;
@@ -119,4 +144,4 @@ TEST_F(TableLoaderTest, ASlotOfAModuleNeverSeenIsForgottenInPeace) {
 }
 
 }  // namespace
-}  // namespace vesta
+}  // namespace vesta::agent

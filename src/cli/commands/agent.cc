@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "cli/build_info.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/private_files.h"
@@ -16,11 +17,11 @@ constexpr const char* kDefaultServer = "127.0.0.1:4317";
 
 // Where nobody says where profiles go, they go to a server.
 void add_default_exporter(agent::AgentConfig& config, const Arguments& arguments) {
-  if (!arguments.has("to") && (!config.exporters.empty() || config.jfr.log_export)) return;
+  if (!arguments.has("endpoint") && (!config.exporters.empty() || config.jfr.log_export)) return;
   agent::ExporterConfig exporter;
   exporter.name = "server";
   exporter.kind = agent::ExporterKind::kOtlpGrpc;
-  exporter.endpoint = arguments.has("to") ? arguments.get("to") : kDefaultServer;
+  exporter.endpoint = arguments.has("endpoint") ? arguments.get("endpoint") : kDefaultServer;
   if (exporter.endpoint.starts_with("http://") || exporter.endpoint.starts_with("https://")) {
     exporter.kind = agent::ExporterKind::kOtlpHttp;
     // A URL without a path means the usual one.
@@ -44,7 +45,7 @@ Result<int> run(const Arguments& arguments, Console& /*console*/) {
   log_warnings(configuration.findings, log);
 
   agent::AgentParts parts;
-  parts.version = VESTA_VERSION;
+  parts.version = build_info().version;
   parts.state = default_state_folder() + "/agent";
   parts.cache_folder =
       (configuration.agent.state.empty() ? parts.state : configuration.agent.state) + "/unwind";
@@ -55,7 +56,7 @@ Result<int> run(const Arguments& arguments, Console& /*console*/) {
            {{"rate", std::to_string(configuration.agent.profiling.sample_rate) + " Hz"},
             {"metrics", app.metrics_address()}});
   signals.wait([&] { reload_agent(app, arguments, keys, complete, log); });
-  log.info("stopping: sending what is left");
+  log.info("stopping: sending the remaining profiles");
   app.stop(kGrace);
   log.info("stopped");
   return kOk;
@@ -66,22 +67,19 @@ Result<int> run(const Arguments& arguments, Console& /*console*/) {
 Command agent_command() {
   Command c;
   c.name = "agent";
-  c.summary = "Profile every process of this host, always";
+  c.summary = "Profile every process of this host continuously";
   c.description =
-      "Samples the whole host, and sends a profile of each process every ten seconds to a server: "
-      "to any that takes OTLP, Pyroscope or files, as the configuration says. Profiles wait on "
-      "disk "
-      "while the server is away. SIGHUP reads the configuration again, SIGTERM and Ctrl-C send "
-      "what "
-      "is left. Needs root, or the capabilities that `vesta doctor` names; it gives up what it "
-      "does "
-      "not need once it runs.";
-  c.examples = {"vesta agent", "vesta agent --to profiles.example:4317",
-                "vesta agent --to https://profiles.example:4318",
+      "Samples the whole host and sends one profile per process every ten seconds. Exporters in "
+      "the configuration send OTLP, Pyroscope's protocols, or write files. Profiles wait on disk "
+      "while the server is unavailable. SIGHUP reloads the configuration; SIGTERM and Ctrl-C send "
+      "the remaining profiles and stop. Needs root or the capabilities that `vesta doctor` names, "
+      "and drops unneeded privileges once it runs.";
+  c.examples = {"vesta agent", "vesta agent --endpoint profiles.example:4317",
+                "vesta agent --endpoint https://profiles.example:4318",
                 "vesta agent --config /etc/vesta.yaml"};
   c.max_arguments = 0;
-  c.flags = {{"config", 'c', "FILE", "configuration in YAML"},
-             {"to", 0, "ADDR",
+  c.flags = {{"config", 'c', "FILE", "YAML configuration file"},
+             {"endpoint", 0, "ADDR",
               "send by OTLP to host:port (gRPC) or a URL (HTTP) (default: "
               "127.0.0.1:4317, when the configuration has no exporters)"}};
   c.flags = with_flags(std::move(c.flags), {agent_flags(), log_flags()});

@@ -22,11 +22,11 @@ Result<int> run(const Arguments& arguments, Console& console) {
 Command backup_command() {
   Command c;
   c.name = "backup";
-  c.summary = "Have a server copy its data while it runs";
+  c.summary = "Back up the data of a running server";
   c.arguments = "[NAME]";
   c.description =
-      "The copy is made on the server's machine, in the folder that --backups of `vesta server` "
-      "names; the same NAME again adds only what is new. `vesta restore` brings it back.";
+      "The server writes the copy on its own machine, to the folder set by --backups of `vesta "
+      "server`. The same NAME again copies only what is new. `vesta restore` restores it.";
   c.examples = {"vesta backup nightly", "vesta backup --server http://profiles:4040 nightly"};
   c.max_arguments = 1;
   c.flags = with_flags({}, {without(server_flags(), {"from", "to"})});

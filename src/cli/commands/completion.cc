@@ -187,8 +187,8 @@ Result<int> run(const Arguments& arguments, Console& console) {
   } else if (shell == "fish") {
     VESTA_TRY(console.print(fish(commands)));
   } else {
-    return Error{ErrorCode::kUsage, fmt::format("no completion for '{}'", shell),
-                 "there is: bash, zsh, fish"};
+    return Error{ErrorCode::kUsage, fmt::format("unknown shell '{}'", shell),
+                 "use bash, zsh or fish"};
   }
   return kOk;
 }
@@ -198,13 +198,12 @@ Result<int> run(const Arguments& arguments, Console& console) {
 Command completion_command() {
   Command c;
   c.name = "completion";
-  c.summary = "A script that completes commands and flags in your shell";
+  c.summary = "Print a shell completion script";
   c.arguments = "bash|zsh|fish";
   c.description =
-      "Completes commands, flags and their values, processes, profile types, and labels inside of "
-      "a "
-      "selector; for these the server is asked (VESTA_SERVER). The scripts call `vesta completion "
-      "pids`, `types` and `selector TYPED` for them.";
+      "Completes commands, flags and their values, processes, profile types, and labels inside a "
+      "selector (from the server, VESTA_SERVER). The scripts call `vesta completion pids`, `types` "
+      "and `selector TYPED`.";
   c.examples = {"source <(vesta completion bash)", "vesta completion fish | source"};
   c.min_arguments = 1;
   c.max_arguments = 2;

@@ -39,7 +39,7 @@ Result<int> check(const std::string& path, Console& console) {
   VESTA_TRY(report(configuration.findings, path, console));
   const size_t warnings = configuration.findings.warnings.size();
   VESTA_TRY(console.print(
-      fmt::format("{} is right{}\n", path,
+      fmt::format("{} is valid{}\n", path,
                   warnings == 0 ? "" : fmt::format(", with {}", counted(warnings, "warning")))));
   return kOk;
 }
@@ -56,17 +56,14 @@ Result<int> show(const Arguments& arguments, Console& console) {
 }
 
 constexpr std::string_view kStarterHead =
-    "# Configuration of Vesta, for `vesta agent`, `vesta server` and `vesta up` alike: each takes "
-    "what\n"
-    "# concerns it. Every key may be left out; what is commented out shows its default and, "
-    "behind\n"
-    "# it, what may stand there. `vesta config check FILE` finds mistakes, `vesta config show\n"
-    "# --config FILE` prints what holds.\n\n";
+    "# Vesta configuration, for `vesta agent`, `vesta server` and `vesta up`. Every key is "
+    "optional.\n# Commented lines show the default and, after it, the type of the value.\n# `vesta "
+    "config check FILE` finds errors, `vesta config show --config FILE` prints the settings.\n\n";
 
 Result<int> init(const Arguments& arguments, const std::string& path, Console& console) {
   if (path != "-" && std::filesystem::exists(std::filesystem::symlink_status(path)) &&
       !arguments.has("force")) {
-    return Error{ErrorCode::kUsage, fmt::format("{} is there already", path),
+    return Error{ErrorCode::kUsage, fmt::format("{} already exists", path),
                  "choose another name, or overwrite it with --force"};
   }
   Configuration configuration;
@@ -82,15 +79,14 @@ Result<int> run(const Arguments& arguments, Console& console) {
   if (words[0] == "init") return init(arguments, words.size() == 2 ? words[1] : "-", console);
   if (words[0] == "check") {
     if (words.size() == 2 && !arguments.has("config")) return check(words[1], console);
-    return Error{ErrorCode::kUsage, "which file?", "vesta config check FILE"};
+    return Error{ErrorCode::kUsage, "config check needs a file", "vesta config check FILE"};
   }
   if (words[0] != "show") {
-    return Error{ErrorCode::kUsage,
-                 fmt::format("'{}' is nothing to do with a configuration", words[0]),
+    return Error{ErrorCode::kUsage, fmt::format("unknown action '{}'", words[0]),
                  "use init, check or show"};
   }
   if (words.size() == 1) return show(arguments, console);
-  return Error{ErrorCode::kUsage, fmt::format("'{}' is one too many", words[1]),
+  return Error{ErrorCode::kUsage, fmt::format("unexpected argument '{}'", words[1]),
                "vesta config show --config FILE"};
 }
 
@@ -99,25 +95,22 @@ Result<int> run(const Arguments& arguments, Console& console) {
 Command config_command() {
   Command c;
   c.name = "config";
-  c.summary = "Begin a configuration file, check one, show the current settings";
+  c.summary = "Create or check a configuration file, or show the current settings";
   c.arguments = "init [FILE] | check FILE | show";
   c.description =
-      "One YAML file serves every role: agent, server, and both together. `init` writes one to "
-      "begin "
-      "with, to FILE or standard output. `check` reads one as "
-      "they "
-      "would and names everything that is wrong with it, with line, column and the nearest key; it "
-      "exits with 2 if there is anything, and warns of keys that have no effect yet. `show` prints "
-      "every setting in force and where it came from: the default, the file, or the environment "
-      "(agent.profiling.sample_rate is VESTA_AGENT_PROFILING_SAMPLE_RATE). Secrets are shown as "
-      "***.";
+      "Agent and server read the same YAML file. `init` writes a commented file to FILE or "
+      "standard output. `check` reports every error of a file with line, column and the closest "
+      "known key, and exits with 2 if there are any; it warns about keys that have no effect yet. "
+      "`show` prints every setting and where it came from: the default, the file, or the "
+      "environment (agent.profiling.sample_rate is VESTA_AGENT_PROFILING_SAMPLE_RATE). Secrets are "
+      "shown as ***.";
   c.examples = {"vesta config init /etc/vesta.yaml  # every key with its default, commented out",
                 "vesta config check /etc/vesta.yaml", "vesta config show",
                 "vesta config show --config /etc/vesta.yaml -o json"};
   c.min_arguments = 1;
   c.max_arguments = 2;
-  c.flags = with_flags({{"config", 'c', "FILE", "configuration in YAML, for show"},
-                        {"force", 0, "", "init: overwrite a file"},
+  c.flags = with_flags({{"config", 'c', "FILE", "show: YAML configuration file"},
+                        {"force", 0, "", "init: overwrite an existing file"},
                         {"output", 'o', "FORMAT", "yaml (default) or json", {"yaml", "json"}}},
                        {});
   c.run = run;

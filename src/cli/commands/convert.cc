@@ -39,7 +39,8 @@ Result<int> run(const Arguments& arguments, Console& console) {
     return Error{ErrorCode::kUsage, "convert needs -o FILE", "for example: -o flame.html"};
   for (const std::string& source : arguments.positional) {
     if (is_selector(source))  // --to is a format here, and the end of a range there
-      return Error{ErrorCode::kUsage, "convert works on files", "vesta export takes selectors"};
+      return Error{ErrorCode::kUsage, "cannot convert a selector",
+                   "try vesta export SELECTOR -o FILE"};
   }
   VESTA_ASSIGN(const auto batch, load_sources(arguments.positional, arguments, console));
   std::string bytes;
@@ -47,14 +48,12 @@ Result<int> run(const Arguments& arguments, Console& console) {
     VESTA_ASSIGN(bytes, draw(*batch, *picture, arguments));
   } else {
     if (has_filters(arguments)) {
-      return Error{
-          ErrorCode::kUsage,
-          "filters and titles are for pictures (.svg, .html) only: other files keep all stacks",
-          "leave the filters out, and give them to the command that reads the result"};
+      return Error{ErrorCode::kUsage, "filters and titles apply to .svg and .html output only",
+                   "remove the filters, and pass them to the command that reads the result"};
     }
     EncodeOptions options;
     options.type = arguments.get("type");
-    options.format = arguments.get("to");
+    options.format = arguments.get("format");
     VESTA_ASSIGN(bytes, encode_for_path(*batch, path, options));
   }
   VESTA_TRY(write_file(path, bytes));
@@ -67,19 +66,21 @@ Result<int> run(const Arguments& arguments, Console& console) {
 Command convert_command() {
   Command c;
   c.name = "convert";
-  c.summary = "A profile in another format, or as a picture";
+  c.summary = "Convert a profile to another format or a flame graph";
   c.arguments = "SOURCE…";
-  c.description = "The ending of the output chooses the format: " + writable_endings() + ".";
+  c.description =
+      "The extension of the output file selects the format: " + writable_endings() + ".";
   c.examples = {"vesta convert recording.jfr -o cpu.pb.gz", "vesta convert cpu.pb.gz -o flame.html",
-                "vesta convert perf.txt -o - --to folded  # to standard output",
+                "vesta convert perf.txt -o - --format folded  # to standard output",
                 "vesta convert heap.pb.gz -t inuse_space -o heap.svg"};
   c.min_arguments = 1;
-  c.flags = with_flags({{"output", 'o', "FILE", "where to write, - for standard output"},
-                        {"to", 0, "FORMAT", "format to write when the ending does not tell",
-                         writable_format_names()},
-                        {"title", 0, "TEXT", "heading of a picture"},
-                        {"inverted", 'i', "", "picture: functions first, their callers below"}},
-                       {filter_flags(), file_flags()});
+  c.flags =
+      with_flags({{"output", 'o', "FILE", "output file, - for standard output"},
+                  {"format", 0, "FORMAT", "output format, if the extension does not determine it",
+                   writable_format_names()},
+                  {"title", 0, "TEXT", "title of a flame graph"},
+                  {"inverted", 0, "", "flame graph: functions first, their callers below"}},
+                 {filter_flags(), file_flags()});
   c.run = run;
   return c;
 }

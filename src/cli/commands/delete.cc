@@ -3,11 +3,12 @@
 
 #include <iostream>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/server_client.h"
-#include "query/time_words.h"
+#include "query/time_range.h"
 
 namespace vesta::cli {
 namespace {
@@ -16,10 +17,11 @@ namespace {
 Result<bool> is_sure(const Arguments& arguments, Console& console, const std::string& what) {
   if (arguments.has("yes")) return true;
   if (::isatty(STDIN_FILENO) == 0) {
-    return Error{ErrorCode::kUsage, "cannot ask whether to delete: there is no terminal",
-                 "use --yes to delete without a question"};
+    return Error{ErrorCode::kUsage,
+                 "refusing to delete without confirmation: standard input is not a terminal",
+                 "use --yes to delete without confirmation"};
   }
-  console.tell(fmt::format("Delete {}? It cannot be brought back. [y/N] ", what));
+  console.tell(fmt::format("Delete {}? This cannot be undone. [y/N] ", what));
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "y" || answer == "yes" || answer == "Y";
@@ -35,18 +37,18 @@ struct Extent {
 Result<Extent> extent_of(const Arguments& arguments) {
   const bool all_time = arguments.has("all-time");
   if (all_time && (arguments.has("from") || arguments.has("to"))) {
-    return Error{ErrorCode::kUsage, "--all-time and a range contradict each other",
+    return Error{ErrorCode::kUsage, "cannot combine --all-time with a range",
                  "use --from and --to, or --all-time"};
   }
   if (all_time) return Extent{{{"all_time", "true"}}, "of all time"};
   if (!arguments.has("from") || !arguments.has("to")) {
-    return Error{ErrorCode::kUsage, "the range to delete is not complete",
+    return Error{ErrorCode::kUsage, "the range to delete is incomplete",
                  "use --from and --to, or --all-time for everything"};
   }
   VESTA_ASSIGN(const TimeRange range,
-               parse_time_range(arguments.get("from"), arguments.get("to"), unix_now_ns()));
-  const std::string from = utc_text(range.start_ns);
-  const std::string to = utc_text(range.end_ns);
+               parse_time_range(arguments.get("from"), arguments.get("to"), unix_now().ns));
+  const std::string from = utc_text(UnixNs(range.start_ns));
+  const std::string to = utc_text(UnixNs(range.end_ns));
   return Extent{{{"from", from}, {"to", to}}, fmt::format("from {} to {}", from, to)};
 }
 
@@ -77,8 +79,8 @@ Command delete_command() {
   c.summary = "Delete profiles from a server, by selector and time";
   c.arguments = "SELECTOR";
   c.description =
-      "What is deleted cannot be brought back, so the range has no default: give --from and --to, "
-      "or --all-time. Shows what would be deleted and asks, unless --yes is given.";
+      "Deleting cannot be undone, so the range has no default: give --from and --to, or "
+      "--all-time. Shows what it will delete and asks for confirmation unless --yes is given.";
   c.examples = {"vesta delete '{service_name=\"old\"}' --all-time",
                 "vesta delete '{pod=~\"test-.*\"}' --from -2d --to -1d --yes"};
   c.min_arguments = 1;
@@ -86,8 +88,8 @@ Command delete_command() {
   c.flags = with_flags(
       {{"from", 0, "TIME", "start of the range: -2d, 2026-11-15T14:30:00Z, Unix seconds"},
        {"to", 0, "TIME", "end of the range"},
-       {"all-time", 0, "", "profiles of any time, in place of --from and --to"},
-       {"yes", 'y', "", "do not ask"}},
+       {"all-time", 0, "", "delete profiles of any time, instead of --from and --to"},
+       {"yes", 'y', "", "do not ask for confirmation"}},
       {without(server_flags(), {"from", "to"})});
   c.run = run;
   return c;

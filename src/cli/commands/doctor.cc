@@ -17,29 +17,29 @@ struct Counts {
   size_t failed = 0;
 };
 
-Counts count(const std::vector<Check>& checks) {
+Counts count(const std::vector<agent::Check>& checks) {
   Counts counts;
-  for (const Check& check : checks) {
-    if (check.status == CheckStatus::kPass) ++counts.passed;
-    if (check.status == CheckStatus::kWarn) ++counts.warnings;
-    if (check.status == CheckStatus::kFail) ++counts.failed;
+  for (const agent::Check& check : checks) {
+    if (check.status == agent::CheckStatus::kPass) ++counts.passed;
+    if (check.status == agent::CheckStatus::kWarn) ++counts.warnings;
+    if (check.status == agent::CheckStatus::kFail) ++counts.failed;
   }
   return counts;
 }
 
-const char* word_of(CheckStatus status) {
+const char* word_of(agent::CheckStatus status) {
   switch (status) {
-    case CheckStatus::kPass:
+    case agent::CheckStatus::kPass:
       return "pass";
-    case CheckStatus::kWarn:
+    case agent::CheckStatus::kWarn:
       return "warn";
-    case CheckStatus::kFail:
+    case agent::CheckStatus::kFail:
       return "fail";
   }
   return "";
 }
 
-std::string as_json(const std::vector<Check>& checks, const Counts& counts) {
+std::string as_json(const std::vector<agent::Check>& checks, const Counts& counts) {
   JsonWriter json(2);
   json.begin_object()
       .field("ok", counts.failed == 0)
@@ -48,7 +48,7 @@ std::string as_json(const std::vector<Check>& checks, const Counts& counts) {
       .field("failed", uint64_t{counts.failed})
       .key("checks")
       .begin_array();
-  for (const Check& check : checks) {
+  for (const agent::Check& check : checks) {
     json.begin_object()
         .field("name", check.name)
         .field("status", word_of(check.status))
@@ -59,17 +59,17 @@ std::string as_json(const std::vector<Check>& checks, const Counts& counts) {
   return json.end_array().end_object().take() + "\n";
 }
 
-std::string as_text(const std::vector<Check>& checks, const Counts& counts,
+std::string as_text(const std::vector<agent::Check>& checks, const Counts& counts,
                     const TextStyle& style) {
   size_t width = 0;
-  for (const Check& check : checks) width = std::max(width, check.name.size());
+  for (const agent::Check& check : checks) width = std::max(width, check.name.size());
   std::set<std::string> said;
   std::string out;
-  for (const Check& check : checks) {
+  for (const agent::Check& check : checks) {
     std::string word = word_of(check.status);
-    if (check.status == CheckStatus::kPass) word = style.dim(word);
-    if (check.status == CheckStatus::kWarn) word = style.heat(word, 0.01);
-    if (check.status == CheckStatus::kFail) word = style.heat(word, 1);
+    if (check.status == agent::CheckStatus::kPass) word = style.dim(word);
+    if (check.status == agent::CheckStatus::kWarn) word = style.heat(word, 0.01);
+    if (check.status == agent::CheckStatus::kFail) word = style.heat(word, 1);
     out += fmt::format("{}  {:<{}}  {}\n", word, check.name, width, printable(check.message));
     if (check.fix.empty()) continue;
     // One missing capability makes several checks fail; its fix is said once.
@@ -85,8 +85,8 @@ std::string as_text(const std::vector<Check>& checks, const Counts& counts,
 }
 
 Result<int> run(const Arguments& arguments, Console& console) {
-  const LinuxKernel kernel;
-  const std::vector<Check> checks = examine(SystemView(kernel, ""));
+  const agent::LinuxKernel kernel;
+  const std::vector<agent::Check> checks = agent::examine(agent::SystemView(kernel, ""));
   const Counts counts = count(checks);
   VESTA_TRY(console.print(arguments.get("output") == "json"
                               ? as_json(checks, counts)
@@ -99,12 +99,12 @@ Result<int> run(const Arguments& arguments, Console& console) {
 Command doctor_command() {
   Command c;
   c.name = "doctor";
-  c.summary = "Whether this machine lets Vesta profile, and how to mend it";
+  c.summary = "Check whether this machine can be profiled, and how to fix what prevents it";
   c.description =
-      "Checks the kernel, what this process may do and where it runs. Each check passes, warns "
-      "(something is less good than it could be) or fails (profiling cannot work), and says how to "
-      "mend it. Nothing is changed. The exit code is 1 when a check fails.";
-  c.examples = {"vesta doctor", "sudo vesta doctor  # with the rights that recording has",
+      "Checks the kernel, the privileges of this process and its environment. Each check passes, "
+      "warns (profiles will be less complete) or fails (profiling cannot work), and prints the "
+      "fix. Changes nothing. The exit code is 1 if a check fails.";
+  c.examples = {"vesta doctor", "sudo vesta doctor  # with the privileges used for recording",
                 "vesta doctor -o json | jq '.checks[] | select(.status == \"fail\")'"};
   c.max_arguments = 0;
   c.flags =

@@ -13,10 +13,10 @@ namespace vesta::cli {
 namespace {
 
 Result<int> run(const Arguments& arguments, Console& console) {
-  RecordingOptions naming;
+  agent::RecordingOptions naming;
   VESTA_TRY(apply_sampling_flags(arguments, console, naming));
-  DumpOptions options;
-  options.kernel_stacks = naming.sampling.kernel_stacks;
+  agent::DumpOptions options;
+  options.kernel_stacks = naming.sampling.probes.front().options.kernel_stacks;
   options.symbolizer = naming.symbolizer;
   options.cache_folder = naming.sampling.cache_folder;
   for (const std::string& word : arguments.positional) {
@@ -25,7 +25,7 @@ Result<int> run(const Arguments& arguments, Console& console) {
       if (std::ranges::find(options.pids, pid) == options.pids.end()) options.pids.push_back(pid);
     }
   }
-  VESTA_ASSIGN(const ThreadDump dump, dump_threads(options));
+  VESTA_ASSIGN(const agent::ThreadDump dump, agent::dump_threads(options));
   if (options.kernel_stacks && !dump.kernel_problem.empty())
     console.note(fmt::format("kernel functions have no names: {}", dump.kernel_problem));
   const std::string format = arguments.get("output", "text");
@@ -40,20 +40,19 @@ Result<int> run(const Arguments& arguments, Console& console) {
 Command dump_command() {
   Command c;
   c.name = "dump";
-  c.summary = "The stacks of all threads of a process, now";
+  c.summary = "Print the current stacks of all threads of a process";
   c.arguments = "PID|NAME…";
   c.description =
-      "Shows where each thread is, those that sleep or wait included, without stopping any of "
-      "them: "
-      "no debugger is attached. The stack of a thread that waits is copied from the outside and "
-      "checked against its context switches; a thread that runs is sampled once. Needs the same "
-      "rights as vesta record.";
+      "Shows the stack of every thread, including threads that sleep or wait, without stopping "
+      "them or attaching a debugger. The stack of a waiting thread is copied from outside and "
+      "verified by its count of context switches; a running thread is sampled once. Needs the same "
+      "privileges as vesta record.";
   c.examples = {"vesta dump 1234", "vesta dump nginx --no-kernel  # every process of that name",
                 "vesta dump 1234 -o json", "vesta dump java -o folded | vesta flame -"};
   c.min_arguments = 1;
   c.flags = with_flags(
       {{"output", 'o', "FORMAT", "text (default), json or folded", {"text", "json", "folded"}}},
-      {without(sampling_flags(), {"frequency", "clock"})});
+      {without(sampling_flags(), {"rate", "clock"})});
   c.run = run;
   return c;
 }

@@ -16,7 +16,7 @@ Result<int> run(const Arguments& arguments, Console& console) {
     return Error{ErrorCode::kUsage, "export needs -o FILE", "for example: -o checkout.pb.gz"};
   VESTA_ASSIGN(const ProfileBatch batch, load_source(arguments.positional[0], arguments));
   EncodeOptions options;
-  options.format = arguments.get("to-format");
+  options.format = arguments.get("format");
   VESTA_ASSIGN(const std::string bytes, encode_for_path(batch, path, options));
   VESTA_TRY(write_file(path, bytes));
   if (path != "-") console.note(fmt::format("wrote {}", path));
@@ -28,18 +28,20 @@ Result<int> run(const Arguments& arguments, Console& console) {
 Command export_command() {
   Command c;
   c.name = "export";
-  c.summary = "Save what a server has of a selector and a time as a file";
+  c.summary = "Export a time range of a selector to a file";
   c.arguments = "SELECTOR";
-  c.description = "The ending of the output chooses the format: " + writable_endings() + ".";
+  c.description =
+      "The extension of the output file selects the format: " + writable_endings() + ".";
   c.examples = {"vesta export 'cpu{service_name=\"checkout\"}' --from -24h -o checkout.pb.gz",
                 "vesta export 'alloc{}' --from 2026-11-10T14:30:00Z --to 2026-11-10T15:00:00Z -o - "
-                "--to-format folded"};
+                "--format folded"};
   c.min_arguments = 1;
   c.max_arguments = 1;
-  c.flags = with_flags({{"output", 'o', "FILE", "where to write, - for standard output"},
-                        {"to-format", 0, "FORMAT", "format to write when the ending does not tell",
-                         writable_format_names()}},
-                       {input_flags()});
+  c.flags =
+      with_flags({{"output", 'o', "FILE", "output file, - for standard output"},
+                  {"format", 0, "FORMAT", "output format, if the extension does not determine it",
+                   writable_format_names()}},
+                 {input_flags()});
   c.run = run;
   return c;
 }

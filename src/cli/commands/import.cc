@@ -2,10 +2,10 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/time_words.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/server_client.h"
-#include "query/time_words.h"
 
 namespace vesta::cli {
 namespace {
@@ -24,8 +24,7 @@ Result<int> run(const Arguments& arguments, Console& console) {
     pass_on("labels", "labels");
     if (arguments.has("time")) {
       VESTA_ASSIGN(const int64_t time_ns,
-                   parse_time_word(arguments.get("time"),
-                                   static_cast<int64_t>(clock_ns(CLOCK_REALTIME)), "--time"));
+                   parse_time_word(arguments.get("time"), unix_now().ns, "--time"));
       parameters.emplace_back("time", std::to_string(time_ns));
     }
     pass_on("type", "type");
@@ -42,20 +41,19 @@ Result<int> run(const Arguments& arguments, Console& console) {
 Command import_command() {
   Command c;
   c.name = "import";
-  c.summary = "Put profile files into a server, with labels and a time";
+  c.summary = "Import profile files into a server";
   c.arguments = "FILE…";
-  c.description =
-      "Any format that vesta reads. A file that was imported already is not stored twice.";
+  c.description = "Reads any format that Vesta supports. A file imported twice is stored once.";
   c.examples = {"vesta import cpu.pb.gz --service checkout",
                 "vesta import *.jfr --service shop --labels region=eu,version=1.2 --time "
                 "2026-11-15T14:30:00Z"};
   c.min_arguments = 1;
   c.flags = with_flags(
-      {{"service", 's', "NAME", "the service it is of (default what the file says)"},
-       {"labels", 'l', "A=B,C=D", "labels of the series"},
-       {"time", 0, "TIME", "when it was taken (default what the file says, or else now)"},
-       {"type", 't', "TYPE", "its type, where the file does not say"},
-       {"input-format", 0, "NAME", "do not guess the format of the files"}},
+      {{"service", 's', "NAME", "service name (default: from the file)"},
+       {"labels", 'l', "A=B,C=D", "labels to add to the profiles"},
+       {"time", 0, "TIME", "time of the profile (default: from the file, otherwise now)"},
+       {"type", 't', "TYPE", "profile type, if the file does not state it"},
+       {"input-format", 0, "NAME", "read the files as this format instead of detecting it"}},
       {without(server_flags(), {"from", "to"})});
   c.run = run;
   return c;

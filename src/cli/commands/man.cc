@@ -1,3 +1,4 @@
+#include "cli/build_info.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/man_page.h"
@@ -13,7 +14,7 @@ Command man_command() {
   c.max_arguments = 0;
   c.flags = with_flags({}, {});
   c.run = [](const Arguments&, Console& console) -> Result<int> {
-    VESTA_TRY(console.print(man_page(all_commands(), VESTA_VERSION)));
+    VESTA_TRY(console.print(man_page(all_commands(), build_info().version)));
     return kOk;
   };
   return c;

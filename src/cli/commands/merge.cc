@@ -26,18 +26,18 @@ Result<int> run(const Arguments& arguments, Console& console) {
 Command merge_command() {
   Command c;
   c.name = "merge";
-  c.summary = "Several profiles as one";
+  c.summary = "Merge several profiles into one";
   c.arguments = "SOURCE SOURCE…";
-  c.description = "The order of the sources makes no difference to the result.";
+  c.description = "The order of the sources does not affect the result.";
   c.examples = {"vesta merge pod-*.pb.gz -o service.pb.gz",
                 "vesta merge --gauges average heap-1.pb.gz heap-2.pb.gz -o heap.pb.gz"};
   c.min_arguments = 1;
   c.flags = with_flags({{"output", 'o', "FILE",
-                         "where to write; the ending chooses the format: " + writable_endings()},
+                         "output file; its extension selects the format: " + writable_endings()},
                         {"gauges",
                          0,
                          "HOW",
-                         "what becomes of heaps in use and the like (default sum)",
+                         "how to merge gauges such as heap in use (default sum)",
                          {"sum", "average"}}},
                        {input_flags()});
   c.run = run;

@@ -3,13 +3,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <optional>
 
 #include "agent/kernel/bpf_stats.h"
-#include "agent/recording/recording.h"
+#include "agent/profiles/recording.h"
 #include "base/file.h"
+#include "base/text.h"
+#include "base/time.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
@@ -20,28 +23,35 @@
 #include "cli/record/sampling_flags.h"
 #include "cli/record/targets.h"
 #include "formats/registry.h"
-#include "formats/table/report.h"
 #include "profile/frame_name.h"
 #include "profile/frame_profile.h"
 #include "profile/merged_profile.h"
+#include "reports/print/report.h"
 
 namespace vesta::cli {
 namespace {
 
-constexpr int64_t kDefaultDurationNs = 10'000'000'000;
+constexpr int64_t kDefaultDurationNs = 10 * kSecond;
 constexpr size_t kSummaryRows = 10;
 constexpr int kProgressMs = 100;
 constexpr int kQuietMs = 1000;
-constexpr const char* kDefaultOutput = "vesta-cpu.pb.gz";
 
 struct Plan {
-  RecordingOptions recording;
+  agent::RecordingOptions recording;
   int64_t duration_ns = 0;  // 0 = until the targets end or Ctrl-C
   bool has_command = false;
   std::string output;
   EncodeOptions encoding;
   std::string what;  // for people
 };
+
+// "vesta-cpu.pb.gz".
+std::string default_output(const std::vector<agent::ProbeRequest>& probes) {
+  std::string kinds;
+  for (const agent::ProbeRequest& probe : probes)
+    kinds += fmt::format("{}{}", kinds.empty() ? "" : "+", probe.kind->name);
+  return fmt::format("vesta-{}.pb.gz", kinds);
+}
 
 // Checked before anything is recorded: ten minutes of samples must not end in "no such folder".
 Status check_output(const Plan& plan) {
@@ -59,7 +69,7 @@ Status check_output(const Plan& plan) {
   if (::access(folder.c_str(), W_OK) != 0) {
     return Error{ErrorCode::kIo,
                  fmt::format("cannot write to {}: {}", folder, std::strerror(errno)),
-                 "choose another place with -o"};
+                 "choose another file with -o"};
   }
   return {};
 }
@@ -67,41 +77,63 @@ Status check_output(const Plan& plan) {
 // What may follow "vesta record" besides flags is a command behind "--": a bare word is rather the
 // name of something that runs already.
 Error bare_word(const std::string& word) {
-  return {ErrorCode::kUsage, fmt::format("record has no use for '{}'", word),
-          is_process_name(word)
-              ? fmt::format("try vesta record -p {0}, which records the running {0}; a command "
-                            "follows --: vesta record -- {0}",
-                            word)
-              : fmt::format("try vesta record -- {}, which runs the command; -p PID|NAME records "
-                            "what runs already",
-                            word)};
+  return {ErrorCode::kUsage, fmt::format("record: unexpected argument '{}'", word),
+          is_process_name(word) ? fmt::format("try vesta record -p {0} to record the running {0}, "
+                                              "or vesta record -- {0} to start it",
+                                              word)
+                                : fmt::format("try vesta record -- {} to start the command, or -p "
+                                              "PID|NAME to record a running process",
+                                              word)};
+}
+
+// Flags for events that last.
+Status apply_wait_flags(const Arguments& arguments, agent::RecordingOptions& recording) {
+  VESTA_ASSIGN(const int64_t min_wait_ns, duration_of(arguments, "min-wait", 0));
+  bool applies = false;
+  for (agent::ProbeRequest& probe : recording.sampling.probes) {
+    if (agent::has_clock(probe)) continue;
+    applies = true;
+    probe.options.min_wait_ns = static_cast<uint64_t>(min_wait_ns);
+    probe.options.kernel_threads = arguments.has("kernel-threads");
+  }
+  for (const char* flag : {"min-wait", "kernel-threads"}) {
+    if (arguments.has(flag) && !applies) {
+      return Error{ErrorCode::kUsage,
+                   fmt::format("--{} applies to none of the chosen events", flag),
+                   "add -e off-cpu"};
+    }
+  }
+  return {};
 }
 
 Result<Plan> plan_of(const Arguments& arguments, Console& console) {
   constexpr const char* kTargets =
-      "vesta record -p PID|NAME, vesta record -a, or vesta record -- COMMAND";
+      "try vesta record -p PID|NAME, vesta record -a, or vesta record -- COMMAND";
   if (arguments.words_before_dashes != 0) return bare_word(arguments.positional[0]);
   const bool has_command = !arguments.positional.empty();
-  if (!has_command && !names_targets(arguments, TargetFlags::kAlone))
-    return Error{ErrorCode::kUsage, "record needs a target", kTargets};
-  if (has_command && names_targets(arguments, TargetFlags::kAlone))
-    return Error{ErrorCode::kUsage, "a command is recorded alone, without other targets", kTargets};
+  if (!has_command && !names_targets(arguments)) {
+    return Error{ErrorCode::kUsage, "nothing to record: give -p PID|NAME, -a or a command",
+                 kTargets};
+  }
+  if (has_command && names_targets(arguments))
+    return Error{ErrorCode::kUsage, "cannot combine a command with other targets", kTargets};
   Plan plan;
-  RecordingOptions& recording = plan.recording;
+  agent::RecordingOptions& recording = plan.recording;
   plan.has_command = has_command;
   VESTA_ASSIGN(plan.duration_ns,
                duration_of(arguments, "duration", has_command ? 0 : kDefaultDurationNs));
   VESTA_TRY(apply_sampling_flags(arguments, console, recording));
+  VESTA_TRY(apply_wait_flags(arguments, recording));
   recording.per_thread = arguments.has("per-thread");
-  plan.output = arguments.get("output", kDefaultOutput);
+  plan.output = arguments.get("output", default_output(recording.sampling.probes));
   // Standard output has no ending to choose a format by.
-  plan.encoding.format = arguments.get("to", plan.output == "-" ? "pprof" : "");
+  plan.encoding.format = arguments.get("format", plan.output == "-" ? "pprof" : "");
   VESTA_TRY(check_output(plan));
   if (has_command) {
     plan.what = std::string(base_name(arguments.positional[0]));
     return plan;
   }
-  VESTA_ASSIGN(const ChosenTargets chosen, choose_targets(arguments, TargetFlags::kAlone));
+  VESTA_ASSIGN(const ChosenTargets chosen, choose_targets(arguments));
   recording.sampling.whole_host = chosen.whole_host;
   recording.process_frames = chosen.whole_host;
   recording.sampling.targets = chosen.options;
@@ -110,9 +142,14 @@ Result<Plan> plan_of(const Arguments& arguments, Console& console) {
   return plan;
 }
 
-Result<FrameProfile> frames_of(const ProfileBatch& batch) {
+// What tables and pictures show: of the first kind that has samples, the main column.
+Result<FrameProfile> frames_of(const ProfileBatch& batch, const Plan& plan) {
+  size_t shown = 0;
+  while (batch.profiles[shown].samples.size() == 0) ++shown;
+  const agent::ProbeKind& kind = *plan.recording.sampling.probes[shown].kind;
   const auto shared = std::make_shared<const ProfileBatch>(batch);
-  VESTA_ASSIGN(const TypeInfo type, find_type(list_types(*shared), "cpu"));
+  VESTA_ASSIGN(const TypeInfo type,
+               find_type(list_types(*shared), kind.columns[kind.main_column].type));
   return resolve_frames(select_type(shared, type), {});
 }
 
@@ -137,45 +174,73 @@ Result<std::string> encode(const ProfileBatch& batch, const FrameProfile& frames
   return encode_for_path(batch, plan.output, plan.encoding);
 }
 
+bool is_costly(const Plan& plan) {
+  return std::ranges::any_of(plan.recording.sampling.probes, [](const agent::ProbeRequest& probe) {
+    return probe.options.rate > kCostlyFrequency;
+  });
+}
+
 // What is only known while it still samples.
 struct Ending {
   bool targets_ended = false;
-  Sampling::Cost cost;
+  agent::Sampling::Cost cost;
 };
 
-// Each run of the program stands for one period of CPU time, whoever used it.
-std::string cost_text(const Plan& plan, const Sampling::Cost& cost, uint64_t period_ns) {
-  if (plan.recording.sampling.frequency <= kCostlyFrequency || cost.bpf_runs == 0) return "";
-  const auto busy_ns = static_cast<double>(cost.bpf_runs * period_ns);
-  return fmt::format(
-      "sampling cost {} of the CPUs' busy time in the kernel ({} a sample), and {} in Vesta\n",
-      format_percent(static_cast<double>(cost.bpf_ns), busy_ns),
-      format_value(static_cast<int64_t>(cost.bpf_ns / cost.bpf_runs), "nanoseconds"),
-      format_value(static_cast<int64_t>(cost.own_ns), "nanoseconds"));
+// Of the probes that run often. Each run of a clock's program stands for one period of CPU time,
+// whoever used it.
+std::string cost_text(const Plan& plan, const agent::Recording::Facts& facts,
+                      const agent::Sampling::Cost& cost) {
+  std::string text;
+  for (size_t i = 0; i < cost.probes.size(); ++i) {
+    const auto& [ns, runs] = cost.probes[i];
+    if (plan.recording.sampling.probes[i].options.rate <= kCostlyFrequency || runs == 0) continue;
+    text += fmt::format(
+        "sampling cost {} of the CPUs' busy time in the kernel ({} per sample), and {} in Vesta\n",
+        format_percent(static_cast<double>(ns), static_cast<double>(runs * facts.probes[i].period)),
+        format_value(static_cast<int64_t>(ns / runs), "nanoseconds"),
+        format_value(static_cast<int64_t>(cost.own_ns), "nanoseconds"));
+  }
+  return text;
 }
 
-std::string summary(const Plan& plan, const Recording& recording,
-                    const Recording::Progress& progress, const Ending& ending,
+// "9.9s of CPU in 990 samples (99 Hz, cpu-clock".
+std::string probe_text(const agent::ProbeKind& kind, const agent::Sampling::ProbeState& state,
+                       const Profile& profile) {
+  const std::string rate = state.rate == 0 ? "" : fmt::format("{} Hz, ", state.rate);
+  return fmt::format(
+      "{} of {} in {} samples ({}{}{}",
+      format_value(total_of(profile, kind.main_column), kind.columns[kind.main_column].unit),
+      kind.title, format_count(state.samples), rate, state.source.name,
+      state.source.fallback_reason.empty() ? ""
+                                           : fmt::format(", {}", state.source.fallback_reason));
+}
+
+std::string summary(const Plan& plan, const agent::Recording& recording,
+                    const agent::Recording::Progress& progress, const Ending& ending,
                     const ProfileBatch& batch, const FrameProfile& frames, const Console& console) {
-  const Recording::Facts facts = recording.facts();
-  const Profile& profile = batch.profiles[0];
-  std::string text = fmt::format(
-      "\nrecorded {} for {}: {} of CPU in {} samples ({} Hz, {}{}, first after {})\n", plan.what,
-      format_value(profile.duration_ns, "nanoseconds"),
-      format_value(total_of(profile, 1), "nanoseconds"), format_count(progress.samples),
-      plan.recording.sampling.frequency, clock_source_name(facts.clock.source),
-      *facts.clock.fallback_reason == '\0' ? "" : fmt::format(", {}", facts.clock.fallback_reason),
-      format_value(static_cast<int64_t>(facts.first_sample_ns), "nanoseconds"));
-  if (ending.targets_ended) {
-    text += fmt::format("ended after {}: all recorded processes have ended\n",
-                        format_value(profile.duration_ns, "nanoseconds"));
+  const agent::Recording::Facts facts = recording.facts();
+  const std::string duration = format_value(batch.profiles[0].duration_ns, "nanoseconds");
+  const std::vector<agent::ProbeRequest>& probes = plan.recording.sampling.probes;
+  std::string text =
+      fmt::format("\nrecorded {} for {}: {}, first after {})\n", plan.what, duration,
+                  probe_text(*probes[0].kind, facts.probes[0], batch.profiles[0]),
+                  format_value(static_cast<int64_t>(facts.first_sample_ns), "nanoseconds"));
+  for (size_t i = 1; i < probes.size(); ++i) {
+    text +=
+        fmt::format("with {})\n", probe_text(*probes[i].kind, facts.probes[i], batch.profiles[i]));
   }
+  if (ending.targets_ended)
+    text += fmt::format("ended after {}: all recorded processes have ended\n", duration);
   text += coverage_text(progress);
-  text += cost_text(plan, ending.cost, facts.clock.period_ns);
+  text += cost_text(plan, facts, ending.cost);
   if (!facts.kernel_problem.empty())
     text += fmt::format("kernel functions have no names: {}\n", facts.kernel_problem);
+  if (!facts.runtime_problem.empty()) {
+    text += fmt::format("a runtime is not supported, its functions have no names: {}\n",
+                        facts.runtime_problem);
+  }
   if (!facts.cache_problem.empty())
-    text += fmt::format("unwind tables are not kept for the next time: {}\n", facts.cache_problem);
+    text += fmt::format("cannot cache unwind tables: {}\n", facts.cache_problem);
   ReportOptions report;
   report.style = console.err_style();
   report.max_rows = kSummaryRows;
@@ -183,8 +248,8 @@ std::string summary(const Plan& plan, const Recording& recording,
   return text;
 }
 
-Ending record_until_done(const Plan& plan, Recording& recording, std::optional<ChildProcess>& child,
-                         Console& console) {
+Ending record_until_done(const Plan& plan, agent::Recording& recording,
+                         std::optional<ChildProcess>& child, Console& console) {
   const auto start = std::chrono::steady_clock::now();
   ProgressLine line(console);
   Ending ending;
@@ -212,18 +277,25 @@ Ending record_until_done(const Plan& plan, Recording& recording, std::optional<C
 
 // Counted for high rates only: counting costs a little by itself, and is not for everyone to do.
 UniqueFd count_cost(const Plan& plan) {
-  if (plan.recording.sampling.frequency <= kCostlyFrequency) return {};
-  auto counting = count_bpf_run_time();
+  if (!is_costly(plan)) return {};
+  auto counting = agent::count_bpf_run_time();
   return counting.ok() ? std::move(*counting) : UniqueFd();
 }
 
-Error no_cpu(const Plan& plan, const Ending& ending) {
+Error no_samples(const Plan& plan, const Ending& ending) {
+  const agent::ProbeRequest& first = plan.recording.sampling.probes[0];
+  const std::string_view title = first.kind->title;
+  if (!agent::has_clock(first) && !ending.targets_ended) {
+    return {ErrorCode::kNoData, fmt::format("{} did not wait during the recording", plan.what),
+            "record longer (-d)"};
+  }
   if (ending.targets_ended) {
     return {ErrorCode::kNoData,
-            fmt::format("{} ended and used no CPU while it was recorded", plan.what),
-            "vesta record -- COMMAND records a command from its first instruction on"};
+            fmt::format("{} ended without using {} time during the recording", plan.what, title),
+            "try vesta record -- COMMAND, which records a command from its first instruction"};
   }
-  return {ErrorCode::kNoData, fmt::format("{} used no CPU while it was recorded", plan.what),
+  return {ErrorCode::kNoData,
+          fmt::format("{} used no {} time during the recording", plan.what, title),
           "record longer (-d), or more often (-F 999)"};
 }
 
@@ -232,7 +304,7 @@ Status serve(const FrameProfile& frames, const Plan& plan, Console& console) {
   options.title = plan.what;
   VESTA_ASSIGN(PageServer server,
                PageServer::open(draw_flamegraph(frames, PictureFormat::kHtml, options)));
-  console.note(fmt::format("open {}  (Ctrl-C ends)", server.url()));
+  console.note(fmt::format("open {}  (Ctrl-C stops)", server.url()));
   Interrupt::clear();
   server.serve([] { return Interrupt::came(); });
   return {};
@@ -248,7 +320,8 @@ Result<int> run(const Arguments& arguments, Console& console) {
   }
   const Interrupt interrupt;
   const UniqueFd counting = count_cost(plan);
-  VESTA_ASSIGN(const std::unique_ptr<Recording> recording, Recording::start(plan.recording));
+  VESTA_ASSIGN(const std::unique_ptr<agent::Recording> recording,
+               agent::Recording::start(plan.recording));
   if (child) VESTA_TRY(child->run());
   const Ending ending = record_until_done(plan, *recording, child, console);
   VESTA_ASSIGN(const ProfileBatch batch, recording->finish());
@@ -259,9 +332,11 @@ Result<int> run(const Arguments& arguments, Console& console) {
   }
   for (const uint32_t pid : recording->facts().ended_early)
     console.note(fmt::format("process {} ended before recording began", pid));
-  const Recording::Progress progress = recording->progress();
-  if (batch.profiles[0].samples.size() == 0) return no_cpu(plan, ending);
-  VESTA_ASSIGN(const FrameProfile frames, frames_of(batch));
+  const agent::Recording::Progress progress = recording->progress();
+  if (std::ranges::all_of(batch.profiles,
+                          [](const Profile& profile) { return profile.samples.size() == 0; }))
+    return no_samples(plan, ending);
+  VESTA_ASSIGN(const FrameProfile frames, frames_of(batch, plan));
   VESTA_ASSIGN(const std::string bytes, encode(batch, frames, plan));
   VESTA_TRY(write_file(plan.output, bytes));
   give_to_invoking_user(plan.output);
@@ -278,14 +353,17 @@ Result<int> run(const Arguments& arguments, Console& console) {
 }
 
 std::vector<Flag> own_flags() {
-  return {
-      {"duration", 'd', "TIME", "how long: 30s, 2m; 0 for until Ctrl-C"},
-      {"output", 'o', "FILE",
-       fmt::format("where to write (default: {}); the ending chooses the format: {}",
-                   kDefaultOutput, writable_endings())},
-      {"to", 0, "FORMAT", "format to write when the ending does not tell", writable_format_names()},
-      {"per-thread", 0, "", "keep threads apart, by the labels thread and tid"},
-      {"open", 0, "", "serve the flame graph on this machine and print its address"}};
+  return {event_flag(),
+          {"duration", 'd', "TIME", "duration: 30s, 2m; 0: until Ctrl-C"},
+          {"output", 'o', "FILE",
+           fmt::format("output file (default: {}); its extension selects the format: {}",
+                       default_output(agent::default_probes()), writable_endings())},
+          {"format", 0, "FORMAT", "output format, if the extension does not determine it",
+           writable_format_names()},
+          {"min-wait", 0, "TIME", "off-cpu: drop shorter waits: 1ms, 50us (default: 0)"},
+          {"kernel-threads", 0, "", "off-cpu: include threads of the kernel"},
+          {"per-thread", 0, "", "label samples with their thread (thread.name and thread.id)"},
+          {"open", 0, "", "serve the flame graph on a local port and print its address"}};
 }
 
 }  // namespace
@@ -296,19 +374,18 @@ Command record_command() {
   c.summary = "Profile a process, a command or the whole host now";
   c.arguments = "[-- COMMAND…]";
   c.description =
-      "Samples stacks through the kernel, without stopping or changing what runs. Records for 10 "
-      "seconds unless -d says otherwise, a command until it ends; earlier when all that is "
-      "recorded "
-      "has ended, or at Ctrl-C, which still writes. Several targets are recorded together. "
-      "Children "
-      "of what is recorded are recorded too. "
-      "Needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE (vesta doctor shows how).";
-  c.examples = {"vesta record -p nginx -d 30s  # every process of that name; or by id: -p 1234",
-                "vesta record -a -o host.html  # the whole host, as a page with a flame graph",
-                "vesta record -F 499 -- python3 job.py",
-                "vesta record --unit nginx --container 3f2a9c  # all of a unit and of a container",
-                "vesta record -p 1234 --open  # look at it in a browser"};
-  c.flags = with_flags(target_flags(TargetFlags::kAlone), {own_flags(), sampling_flags()});
+      "Samples stacks with eBPF, without stopping or changing the target. Records for 10 seconds "
+      "(-d changes this), or a command until it ends. Stops early when all targets have ended or "
+      "at Ctrl-C; the profile is still written. Several targets are recorded together, and so are "
+      "their children. Needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE (see vesta doctor).";
+  c.examples = {
+      "vesta record -p nginx -d 30s  # every process of that name; by id: -p 1234",
+      "vesta record -a -o host.html  # the whole host, as a flame graph page",
+      "vesta record -F 499 -- python3 job.py",
+      "vesta record -e cpu,off-cpu -p nginx  # CPU time, and where threads wait and for what",
+      "vesta record --systemd-unit nginx --container 3f2a9c  # a systemd unit and a container",
+      "vesta record -p 1234 --open  # open the result in a browser"};
+  c.flags = with_flags(target_flags(), {own_flags(), sampling_flags()});
   c.run = run;
   return c;
 }

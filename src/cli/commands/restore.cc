@@ -5,7 +5,7 @@
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/private_files.h"
-#include "store/rocksdb/rocksdb_engine.h"
+#include "store/engines/engines.h"
 
 namespace vesta::cli {
 namespace {
@@ -17,9 +17,9 @@ Result<int> run(const Arguments& arguments, Console& console) {
   std::error_code ignored;
   if (std::filesystem::exists(to, ignored) && !std::filesystem::is_empty(to, ignored)) {
     return Error{ErrorCode::kUsage, fmt::format("{} is not empty", to),
-                 "restore into a new folder, then start the server with --data on it"};
+                 "restore into a new folder, then start the server with --data FOLDER"};
   }
-  VESTA_TRY(restore_backup(from, to + "/store"));
+  VESTA_TRY(server_engine().restore(from, to + "/store"));
   console.note(
       fmt::format("restored {} into {}; start it with: vesta server --data {}", from, to, to));
   return kOk;
@@ -30,7 +30,7 @@ Result<int> run(const Arguments& arguments, Console& console) {
 Command restore_command() {
   Command c;
   c.name = "restore";
-  c.summary = "Make a server's data folder from a backup";
+  c.summary = "Restore a backup into a new data folder";
   c.arguments = "BACKUP DATA";
   c.examples = {"vesta restore /var/backups/vesta/nightly /var/lib/vesta-restored"};
   c.min_arguments = 2;

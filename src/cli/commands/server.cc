@@ -16,9 +16,11 @@ Result<int> run(const Arguments& arguments, Console& /*console*/) {
   server::ServerApp app(config, server_parts(log), log);
   VESTA_TRY(app.start());
   announce_server(app, config, log);
-  signals.wait(
-      [&] { log.info("a server reads certificates again by itself, all else at its start"); });
-  log.info("stopping: requests in flight may end");
+  signals.wait([&] {
+    log.info(
+        "ignored SIGHUP: the server rereads certificates by itself; other settings need a restart");
+  });
+  log.info("stopping: finishing requests in flight");
   stop_server(app, log);
   log.info("stopped");
   return kOk;
@@ -29,15 +31,15 @@ Result<int> run(const Arguments& arguments, Console& /*console*/) {
 Command server_command() {
   Command c;
   c.name = "server";
-  c.summary = "Store profiles and answer questions about them";
+  c.summary = "Store profiles and answer queries";
   c.description =
-      "Takes profiles from Pyroscope, OpenTelemetry and Parca clients and from anything that "
-      "writes "
-      "pprof, keeps them in one directory, and answers queries. Listens on this machine alone "
-      "unless told otherwise; to listen wider it wants tokens (vesta token create) and should have "
-      "TLS. Every setting is a key of the configuration file, an environment variable "
-      "(server.http is VESTA_SERVER_HTTP), and the common ones a flag; flags win over the "
-      "environment, which wins over the file. SIGTERM and Ctrl-C let requests in flight end.";
+      "Accepts profiles from Pyroscope, OpenTelemetry and Parca clients and from anything that "
+      "writes pprof, stores them in one directory, and answers queries. Listens on 127.0.0.1 by "
+      "default; other addresses require tokens (vesta token create) and should use TLS. Every "
+      "setting is a key of the configuration file and an environment variable (server.http is "
+      "VESTA_SERVER_HTTP); common ones are flags. Flags take precedence over the environment, "
+      "which takes precedence over the file. SIGTERM and Ctrl-C finish requests in flight and "
+      "stop.";
   c.examples = {"vesta server", "vesta server --data /var/lib/vesta --retention 30d",
                 "vesta server --http :4040 --tls-cert cert.pem --tls-key key.pem",
                 "vesta server --config /etc/vesta.yaml --log-format json"};

@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/clock.h"
 #include "base/json_writer.h"
 #include "base/log.h"
+#include "base/time_words.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/private_files.h"
 #include "cli/roles/server_flags.h"
-#include "formats/table/text_style.h"
+#include "reports/print/text_style.h"
 #include "server/access/token_store.h"
 
 namespace vesta::cli {
@@ -20,7 +22,7 @@ using server::TokenInfo;
 using server::TokenStore;
 
 std::string time_text(int64_t unix_ns) {
-  return unix_ns == 0 ? "never" : utc_text(unix_ns).substr(0, 16) + "Z";
+  return unix_ns == 0 ? "never" : utc_text(UnixNs(unix_ns)).substr(0, 16) + "Z";
 }
 
 void write_json(JsonWriter& json, const TokenInfo& token) {
@@ -28,24 +30,25 @@ void write_json(JsonWriter& json, const TokenInfo& token) {
       .field("name", token.name)
       .field("tenant", token.tenant)
       .field("scope", server::scope_name(token.scope))
-      .field("created", utc_text(token.created_ns));
-  if (token.expires_ns != 0) json.field("expires", utc_text(token.expires_ns));
+      .field("created", utc_text(UnixNs(token.created_ns)));
+  if (token.expires_ns != 0) json.field("expires", utc_text(UnixNs(token.expires_ns)));
 }
 
 Result<int64_t> expiry_of(const Arguments& arguments) {
   if (!arguments.has("expires")) return int64_t{0};
   const auto time = parse_duration_ns(arguments.get("expires"));
-  if (!time || *time <= 0 || *time > int64_t{3650} * 86'400 * 1'000'000'000) {
-    return Error{ErrorCode::kUsage, fmt::format("'{}' is no time", arguments.get("expires")),
-                 "--expires takes 12h, 30d and the like, up to 3650d"};
+  if (!time || *time <= 0 || *time > 3650 * kDay) {
+    return Error{ErrorCode::kUsage,
+                 fmt::format("'{}' is not a valid time", arguments.get("expires")),
+                 "use a duration up to 3650d, such as 12h or 30d"};
   }
-  return unix_now_ns() + *time;
+  return unix_now().ns + *time;
 }
 
 Result<int> create(const Arguments& arguments, TokenStore& store, Console& console) {
   if (!arguments.has("scope") || !arguments.has("tenant")) {
     return Error{ErrorCode::kUsage, "a token needs a scope and a tenant",
-                 "vesta token create --scope write --tenant anonymous"};
+                 "try vesta token create --scope write --tenant anonymous"};
   }
   VESTA_ASSIGN(const server::Scope scope, server::parse_scope(arguments.get("scope")));
   VESTA_ASSIGN(const int64_t expires_ns, expiry_of(arguments));
@@ -59,7 +62,7 @@ Result<int> create(const Arguments& arguments, TokenStore& store, Console& conso
     return kOk;
   }
   VESTA_TRY(console.print(created->text + "\n"));
-  console.note(fmt::format("token {} may {} for tenant {}, expires {}; it is not shown again",
+  console.note(fmt::format("token {}: scope {}, tenant {}, expires {}; it is shown only once",
                            printable(created->info.name), arguments.get("scope"),
                            arguments.get("tenant"), time_text(expires_ns)));
   return kOk;
@@ -79,7 +82,7 @@ Result<int> list(const Arguments& arguments, const TokenStore& store, Console& c
     return kOk;
   }
   if (tokens.empty()) {
-    return Error{ErrorCode::kNoData, "there are no tokens", "vesta token create makes one"};
+    return Error{ErrorCode::kNoData, "no tokens exist", "try vesta token create"};
   }
   size_t name = 4;
   size_t tenant = 6;
@@ -90,7 +93,7 @@ Result<int> list(const Arguments& arguments, const TokenStore& store, Console& c
   std::string out = fmt::format("{:<12}  {:<{}}  {:<{}}  {:<5}  {:<17}  {}\n", "ID", "NAME", name,
                                 "TENANT", tenant, "SCOPE", "CREATED", "EXPIRES");
   for (const TokenInfo& token : tokens) {
-    const bool expired = token.expires_ns != 0 && token.expires_ns <= unix_now_ns();
+    const bool expired = token.expires_ns != 0 && token.expires_ns <= unix_now().ns;
     out += fmt::format("{:<12}  {:<{}}  {:<{}}  {:<5}  {:<17}  {}{}\n", token.id,
                        printable(token.name), name, token.tenant, tenant,
                        server::scope_name(token.scope), time_text(token.created_ns),
@@ -115,19 +118,20 @@ Result<int> run(const Arguments& arguments, Console& console) {
   const size_t wanted = action == "revoke" ? 2 : 1;
   if (arguments.positional.size() != wanted) {
     return Error{ErrorCode::kUsage,
-                 action == "revoke" ? "which token?"
-                                    : fmt::format("'{}' is one too many", arguments.positional[1]),
-                 "vesta token --help has examples"};
+                 action == "revoke"
+                     ? "revoke needs the id or name of a token"
+                     : fmt::format("unexpected argument '{}'", arguments.positional[1]),
+                 "try vesta token --help"};
   }
   if (action == "create") return create(arguments, *store, console);
   if (action == "list") return list(arguments, *store, console);
   if (action == "revoke") {
     VESTA_ASSIGN(const TokenInfo revoked, store->revoke(arguments.positional[1]));
-    console.note(fmt::format("revoked {} ({}); a running server refuses it within a second",
+    console.note(fmt::format("revoked {} ({}); a running server rejects it within a second",
                              printable(revoked.name), revoked.id));
     return kOk;
   }
-  return Error{ErrorCode::kUsage, fmt::format("'{}' is nothing to do with tokens", action),
+  return Error{ErrorCode::kUsage, fmt::format("unknown action '{}'", action),
                "use create, list or revoke"};
 }
 
@@ -136,13 +140,13 @@ Result<int> run(const Arguments& arguments, Console& console) {
 Command token_command() {
   Command c;
   c.name = "token";
-  c.summary = "Create, list and revoke a server's tokens";
+  c.summary = "Create, list or revoke tokens of a server";
   c.arguments = "create|list|revoke [ID|NAME]";
   c.description =
-      "A token lets its owner read, write or (admin) do both and manage, as one tenant. Clients "
-      "send it as Authorization: Bearer TOKEN, or as the password of basic authentication. Only "
-      "its "
-      "hash is kept, in the data directory; a running server notices changes within a second.";
+      "A token allows its owner to read, to write, or both plus administration (admin), for one "
+      "tenant. Clients send it as Authorization: Bearer TOKEN, or as the password of basic "
+      "authentication. Only its hash is stored, in the data directory; a running server notices "
+      "changes within a second.";
   c.examples = {"vesta token create --scope write --tenant anonymous --name ci --expires 30d",
                 "vesta token list", "vesta token revoke ci"};
   c.min_arguments = 1;
@@ -150,9 +154,9 @@ Command token_command() {
   std::vector<Flag> flags = server_place_flags();
   const std::vector<Flag> own = {
       {"scope", 0, "SCOPE", "read, write or admin", {"read", "write", "admin"}},
-      {"tenant", 0, "TENANT", "whose data it is for"},
-      {"name", 0, "NAME", "what it is called in lists and in the audit log"},
-      {"expires", 0, "TIME", "for how long it is good: 30d (default: for ever)"},
+      {"tenant", 0, "TENANT", "tenant of the token"},
+      {"name", 0, "NAME", "name in lists and in the audit log"},
+      {"expires", 0, "TIME", "lifetime: 30d (default: unlimited)"},
       {"output", 'o', "FORMAT", "text or json (default text)", {"text", "json"}}};
   flags.insert(flags.end(), own.begin(), own.end());
   c.flags = with_flags(std::move(flags), {});

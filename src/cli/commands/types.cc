@@ -17,7 +17,7 @@ Result<int> run(const Arguments& arguments, Console& console) {
 Command types_command() {
   Command c;
   c.name = "types";
-  c.summary = "Which profile types a source holds, with their totals";
+  c.summary = "List the profile types of a source with their totals";
   c.arguments = "SOURCE…";
   c.examples = {"vesta types recording.jfr", "vesta types heap.pb.gz -o json"};
   c.min_arguments = 1;

@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
+#include "agent/export/in_process/in_process_exporter.h"
+#include "cli/build_info.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/private_files.h"
 #include "cli/roles/agent_role.h"
-#include "cli/roles/in_process_exporter.h"
 #include "cli/roles/local_agent.h"
 #include "cli/roles/role_signals.h"
 #include "cli/roles/server_flags.h"
@@ -44,12 +45,12 @@ Result<int> run(const Arguments& arguments, Console& console) {
   VESTA_TRY(server.start());
   {
     agent::AgentParts parts;
-    parts.version = VESTA_VERSION;
+    parts.version = build_info().version;
     parts.state = config.data + "/agent";
     parts.cache_folder = parts.state + "/unwind";
     parts.folders = {config.data, config.data + "/store", config.backups};
     parts.is_alone = false;
-    parts.exporter = std::make_unique<InProcessExporter>(*ingest);
+    parts.exporter = std::make_unique<agent::InProcessExporter>(*ingest);
     agent::AgentApp agent(configuration.agent, std::move(parts), log);
     VESTA_TRY(agent.start());
     announce_server(server, config, log);
@@ -63,7 +64,7 @@ Result<int> run(const Arguments& arguments, Console& console) {
             agent, arguments, keys, [](agent::AgentConfig&) {}, log);
       });
     }
-    log.info("stopping: the last profiles are stored, requests in flight may end");
+    log.info("stopping: storing the last profiles, finishing requests in flight");
     agent.stop(kGrace);
   }
   stop_server(server, log);
@@ -76,12 +77,11 @@ Result<int> run(const Arguments& arguments, Console& console) {
 Command up_command() {
   Command c;
   c.name = "up";
-  c.summary = "Profile this host and show it: agent, store and server in one";
+  c.summary = "Profile this host continuously and serve the web UI";
   c.description =
-      "The quickest way in: profiles every process of this host, keeps the profiles in the state "
-      "directory, and serves them on this machine alone. The same as `vesta agent` and `vesta "
-      "server` together, with nothing in between. SIGTERM and Ctrl-C end it with nothing lost; "
-      "SIGHUP reads the agent's part of the configuration again.";
+      "Runs `vesta agent` and `vesta server` in one process: profiles every process of this host, "
+      "stores the profiles in the state directory, and serves them on 127.0.0.1. SIGTERM and "
+      "Ctrl-C stop it without losing data; SIGHUP reloads the agent's part of the configuration.";
   c.examples = {"vesta up", "vesta up --data /var/lib/vesta --retention 30d",
                 "vesta up --config /etc/vesta.yaml --rate 49"};
   c.max_arguments = 0;

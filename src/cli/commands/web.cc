@@ -1,26 +1,28 @@
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 
+#include "base/json_reader.h"
 #include "base/log.h"
+#include "base/time.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/private_files.h"
 #include "cli/record/interrupt.h"
 #include "cli/roles/server_role.h"
+#include "cli/server_client.h"
 #include "cli/source.h"
 #include "cli/web/browser.h"
 #include "cli/web/temporary_folder.h"
 #include "net/http_client.h"
-#include "store/memory/memory_engine.h"
+#include "store/engines/engines.h"
 
 namespace vesta::cli {
 namespace {
 
 constexpr auto kGrace = std::chrono::seconds(1);
 constexpr int kWaitMs = 60'000;
-constexpr int64_t kYearNs = int64_t{365} * 86'400 * 1'000'000'000;
+constexpr int64_t kYearNs = 365 * kDay;
 constexpr uint64_t kMaxFileBytes = uint64_t{2} << 30;
 
 // A file as the server knows it once it is open.
@@ -54,20 +56,12 @@ server::ServerConfig settings(const Arguments& arguments, const std::string& fol
 }
 
 Result<ShownFile> parse_opened(const std::string& body) {
-  simdjson::dom::parser parser;
-  simdjson::dom::element document;
-  simdjson::dom::array types;
-  std::string_view id;
+  VESTA_ASSIGN(const JsonTree tree, JsonTree::parse(body));
   ShownFile out;
-  if (parser.parse(body).get(document) != simdjson::SUCCESS ||
-      document["id"].get(id) != simdjson::SUCCESS ||
-      document["types"].get(types) != simdjson::SUCCESS) {
-    return Error{ErrorCode::kIo, "the server's answer cannot be read", ""};
-  }
-  out.id = id;
-  for (const simdjson::dom::element type : types) {
-    std::string_view name;
-    if (type["name"].get(name) == simdjson::SUCCESS) out.types.emplace_back(name);
+  VESTA_ASSIGN(out.id, tree.root()["id"].text());
+  VESTA_ASSIGN(const auto types, tree.root()["types"].list());
+  for (const Json& type : types) {
+    if (const auto name = type["name"].text(); name.ok()) out.types.emplace_back(*name);
   }
   return out;
 }
@@ -83,16 +77,13 @@ Result<ShownFile> open_on(const std::string& url, const std::string& source,
   call.headers.emplace_back("Content-Type", "application/octet-stream");
   call.timeout = std::chrono::minutes(10);
   VESTA_ASSIGN(const HttpAnswer answer, http_call(call));
-  if (answer.status == 200) return parse_opened(answer.body);
-  simdjson::dom::parser parser;
-  simdjson::dom::element document;
-  std::string_view message;
-  if (parser.parse(answer.body).get(document) != simdjson::SUCCESS ||
-      document["message"].get(message) != simdjson::SUCCESS) {
-    message = answer.body;
+  if (answer.status == 200) {
+    auto opened = parse_opened(answer.body);
+    if (opened.ok()) return opened;
+    return with_context(opened.error(), "cannot read the answer of the server");
   }
-  return Error{ErrorCode::kInvalidInput, fmt::format("{}: {}", source, message),
-               "vesta top SOURCE says more about a file that cannot be read"};
+  return Error{ErrorCode::kInvalidInput, fmt::format("{}: {}", source, message_of(answer.body)),
+               "try vesta top SOURCE, which explains why a file cannot be read"};
 }
 
 // The type that a person asked for, or the first that all files have.
@@ -125,8 +116,8 @@ Result<int> run(const Arguments& arguments, Console& console) {
   const bool compare = arguments.has("diff-base");
   if (compare) {
     if (sources.size() != 1) {
-      return Error{ErrorCode::kUsage, "--diff-base compares with one profile",
-                   "vesta web --diff-base BEFORE AFTER"};
+      return Error{ErrorCode::kUsage, "--diff-base takes exactly one other profile",
+                   "try vesta web --diff-base BEFORE AFTER"};
     }
     sources.insert(sources.begin(), arguments.get("diff-base"));
   }
@@ -134,9 +125,7 @@ Result<int> run(const Arguments& arguments, Console& console) {
   const server::ServerConfig config = settings(arguments, folder.path());
   Log log(stderr, config.log_format, config.log_level);
   server::ServerParts parts = server_parts(log);
-  parts.open_engine = [](const server::ServerConfig&) -> Result<std::unique_ptr<Engine>> {
-    return std::unique_ptr<Engine>(make_memory_engine());
-  };
+  parts.open_engine = [](const server::ServerConfig&) { return temporary_engine().open({}); };
   const Interrupt interrupt;
   server::ServerApp app(config, std::move(parts), log);
   VESTA_TRY(app.start());
@@ -149,8 +138,8 @@ Result<int> run(const Arguments& arguments, Console& console) {
   const std::string page = page_of(url, files, shown_type(files, arguments.get("type")), compare);
   VESTA_TRY(console.print(fmt::format("{}\n", page)));
   if (!arguments.has("no-browser") && !open_browser(page))
-    console.note("no browser could be started; open the address above in one");
-  console.note("Ctrl-C ends it");
+    console.note("cannot start a browser; open the address above");
+  console.note("press Ctrl-C to stop");
   while (!Interrupt::came()) Interrupt::wait(kWaitMs);
   app.stop(kGrace);
   return kOk;
@@ -161,12 +150,12 @@ Result<int> run(const Arguments& arguments, Console& console) {
 Command web_command() {
   Command c;
   c.name = "web";
-  c.summary = "The web UI on profiles: flame graph, table, call tree, comparison";
+  c.summary = "Open profiles in the web UI";
   c.arguments = "SOURCE…";
   c.description =
-      "Starts a server for this machine alone, opens the profiles in it and a browser on them, and "
-      "ends with Ctrl-C. Nothing is stored. The first profile is shown; the others are in the list "
-      "of open files. With --diff-base, two are compared.";
+      "Starts a local server, opens the profiles in it, opens a browser, and stops at Ctrl-C. "
+      "Stores nothing. Shows the first profile; the others are in the list of open files. With "
+      "--diff-base it shows a comparison.";
   c.examples = {"vesta web cpu.pb.gz", "vesta web --diff-base before.pb.gz after.pb.gz",
                 "vesta web --no-browser --http 127.0.0.1:8080 cpu.pb.gz",
                 "vesta web http://localhost:6060/debug/pprof/profile?seconds=5",
@@ -174,8 +163,8 @@ Command web_command() {
   c.min_arguments = 1;
   c.flags =
       with_flags({{"diff-base", 0, "SOURCE", "compare with this profile"},
-                  {"http", 0, "ADDRESS", "where to listen (default a free port of 127.0.0.1)"},
-                  {"no-browser", 0, "", "print the address only"},
+                  {"http", 0, "ADDRESS", "listen address (default: a free port of 127.0.0.1)"},
+                  {"no-browser", 0, "", "print the address without opening a browser"},
                   {"type", 't', "TYPE", "profile type to show first"}},
                  {without(input_flags(), {"base", "allow-negative", "timestamps", "otlp-layout",
                                           "input-format", "max-depth"})});

@@ -6,19 +6,20 @@
 #include <map>
 
 #include "base/json_writer.h"
+#include "base/text.h"
 #include "profile/frame_name.h"
 
 namespace vesta::cli {
 namespace {
 
-std::string place_of(const DumpFrame& frame) {
+std::string place_of(const agent::DumpFrame& frame) {
   if (frame.is_kernel) return "[kernel]";
   if (!frame.file.empty())
     return frame.line == 0 ? frame.file : fmt::format("{}:{}", frame.file, frame.line);
   return frame.binary.empty() ? "" : fmt::format("[{}]", base_name(frame.binary));
 }
 
-std::string frame_text(size_t number, const DumpFrame& frame, const TextStyle& style) {
+std::string frame_text(size_t number, const agent::DumpFrame& frame, const TextStyle& style) {
   std::string line = fmt::format("{:>4}  {}{}", number, printable(frame.function),
                                  frame.is_inlined ? style.dim(" (inlined)") : "");
   if (const std::string place = place_of(frame); !place.empty())
@@ -36,14 +37,14 @@ std::string folded_name(std::string_view name) {
 
 }  // namespace
 
-std::string dump_text(const ThreadDump& dump, const TextStyle& style) {
+std::string dump_text(const agent::ThreadDump& dump, const TextStyle& style) {
   std::string out;
-  for (const DumpedProcess& process : dump.processes) {
+  for (const agent::DumpedProcess& process : dump.processes) {
     const size_t count = process.threads.size();
     out += style.bold(fmt::format("process {} {}", process.pid, printable(process.name)));
     if (!process.executable.empty()) out += fmt::format(" ({})", printable(process.executable));
     out += fmt::format(", {} thread{}\n", count, count == 1 ? "" : "s");
-    for (const DumpedThread& thread : process.threads) {
+    for (const agent::DumpedThread& thread : process.threads) {
       out += fmt::format(
           "\n{}, {}\n", style.bold(fmt::format("thread {} {}", thread.tid, printable(thread.name))),
           thread.state);
@@ -57,16 +58,16 @@ std::string dump_text(const ThreadDump& dump, const TextStyle& style) {
   return out;
 }
 
-std::string dump_json(const ThreadDump& dump) {
+std::string dump_json(const agent::ThreadDump& dump) {
   JsonWriter out(1);
   out.begin_object().key("processes").begin_array();
-  for (const DumpedProcess& process : dump.processes) {
+  for (const agent::DumpedProcess& process : dump.processes) {
     out.begin_object()
         .field("pid", uint64_t{process.pid})
         .field("name", process.name)
         .field("executable", process.executable);
     out.key("threads").begin_array();
-    for (const DumpedThread& thread : process.threads) {
+    for (const agent::DumpedThread& thread : process.threads) {
       out.begin_object()
           .field("tid", uint64_t{thread.tid})
           .field("name", thread.name)
@@ -74,7 +75,7 @@ std::string dump_json(const ThreadDump& dump) {
           .field("complete", thread.problem.empty());
       if (!thread.problem.empty()) out.field("problem", thread.problem);
       out.key("frames").begin_array();
-      for (const DumpFrame& frame : thread.frames) {
+      for (const agent::DumpFrame& frame : thread.frames) {
         out.begin_object().field("function", frame.function);
         if (!frame.file.empty()) out.field("file", frame.file);
         if (frame.line != 0) out.field("line", uint64_t{frame.line});
@@ -91,10 +92,10 @@ std::string dump_json(const ThreadDump& dump) {
   return out.take() + "\n";
 }
 
-std::string dump_folded(const ThreadDump& dump) {
+std::string dump_folded(const agent::ThreadDump& dump) {
   std::map<std::string, uint64_t> stacks;
-  for (const DumpedProcess& process : dump.processes) {
-    for (const DumpedThread& thread : process.threads) {
+  for (const agent::DumpedProcess& process : dump.processes) {
+    for (const agent::DumpedThread& thread : process.threads) {
       std::string stack = fmt::format("{};{}", folded_name(process.name), folded_name(thread.name));
       if (!thread.problem.empty()) stack += fmt::format(";[incomplete: {}]", thread.problem);
       for (size_t i = thread.frames.size(); i-- > 0;)

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "agent/dump/thread_dump.h"
-#include "formats/table/text_style.h"
+#include "reports/print/text_style.h"
 
 namespace vesta::cli {
 
-std::string dump_text(const ThreadDump& dump, const TextStyle& style);
-std::string dump_json(const ThreadDump& dump);
+std::string dump_text(const agent::ThreadDump& dump, const TextStyle& style);
+std::string dump_json(const agent::ThreadDump& dump);
 // "process;thread;outermost;…;innermost 1", equal ones added up.
-std::string dump_folded(const ThreadDump& dump);
+std::string dump_folded(const agent::ThreadDump& dump);
 
 }  // namespace vesta::cli

@@ -8,8 +8,8 @@ namespace {
 
 using testing::HasSubstr;
 
-ThreadDump sample_dump() {
-  DumpedThread waits;
+agent::ThreadDump sample_dump() {
+  agent::DumpedThread waits;
   waits.tid = 8;
   waits.name = "worker;1";
   waits.state = "sleeping";
@@ -17,12 +17,12 @@ ThreadDump sample_dump() {
                   {"inner", "a.c", 3, "/bin/app", true, false},
                   {"outer", "a.c", 9, "/bin/app", false, false},
                   {"app+0x12", "", 0, "/bin/app", false, false}};
-  DumpedThread cut = waits;
+  agent::DumpedThread cut = waits;
   cut.tid = 9;
   cut.name = "other";
   cut.frames.clear();
   cut.problem = "no unwind rule for the code";
-  ThreadDump dump;
+  agent::ThreadDump dump;
   dump.processes = {{7, "app", "/bin/app", {waits, cut}}};
   return dump;
 }
@@ -45,7 +45,7 @@ TEST(DumpReport, FoldedLinesCannotBePartedByNames) {
 }
 
 TEST(DumpReport, NamesFromOutsideAreSafeOnATerminal) {
-  ThreadDump dump = sample_dump();
+  agent::ThreadDump dump = sample_dump();
   dump.processes[0].threads[0].frames[0].function = "evil\x1b[2J";
   EXPECT_EQ(dump_text(dump, {}).find('\x1b'), std::string::npos);
 }

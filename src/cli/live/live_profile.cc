@@ -1,8 +1,12 @@
 #include "cli/live/live_profile.h"
 
+#include "agent/probes/probe.h"
+#include "agent/stream/resolved_samples.h"
 #include "base/clock.h"
+#include "base/mutex.h"
+#include "base/text.h"
 #include "profile/frame_name.h"
-#include "profile/merge.h"
+#include "profile/merge/merge.h"
 
 namespace vesta::cli {
 namespace {
@@ -25,22 +29,24 @@ std::map<StringId, std::string> binaries_of(const Dictionary& dictionary) {
 
 }  // namespace
 
-LiveProfile::LiveProfile(const RecordingOptions& options, uint64_t period_ns, size_t stretches)
-    : options_{options.per_thread, options.process_frames, period_ns},
+LiveProfile::LiveProfile(const agent::RecordingOptions& options, std::vector<uint64_t> periods,
+                         size_t stretches)
+    : options_{options.sampling.probes, std::move(periods), options.per_thread,
+               options.process_frames},
       max_stretches_(stretches),
       symbolizer_(options.symbolizer),
       builder_(make_builder()) {}
 
-std::unique_ptr<ProfileBuilder> LiveProfile::make_builder() {
-  auto builder = std::make_unique<ProfileBuilder>(symbolizer_, options_);
-  ResolvedSamples known;
+std::unique_ptr<agent::RecordingBuilder> LiveProfile::make_builder() {
+  auto builder = std::make_unique<agent::RecordingBuilder>(symbolizer_, options_);
+  agent::ResolvedSamples known;
   for (const auto& [index, process] : processes_) known.processes.push_back(process);
   builder->add(known);
   return builder;
 }
 
-void LiveProfile::add(const ResolvedSamples& samples) {
-  const std::lock_guard lock(mutex_);
+void LiveProfile::add(const agent::ResolvedSamples& samples) {
+  const MutexLock lock(mutex_);
   builder_->add(samples);
   for (const auto& process : samples.processes) processes_[process->index] = process;
   for (const uint32_t index : samples.ended) {
@@ -49,16 +55,16 @@ void LiveProfile::add(const ResolvedSamples& samples) {
   }
 }
 
-void LiveProfile::tidy() {
-  const std::lock_guard lock(mutex_);
+void LiveProfile::release_pages() {
+  const MutexLock lock(mutex_);
   symbolizer_.release_pages();
 }
 
 void LiveProfile::next(int64_t duration_ns) {
-  const auto now_unix = static_cast<int64_t>(clock_ns(CLOCK_REALTIME));
+  const int64_t now_unix = unix_now().ns;
   Stretch stretch;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stretch.coverage = builder_->coverage();
     stretch.batch = builder_->finish(now_unix - duration_ns, duration_ns);
     builder_ = make_builder();
@@ -73,11 +79,7 @@ Result<LiveProfile::Window> LiveProfile::window(const FrameOptions& options) con
   std::vector<const ProfileBatch*> batches;
   for (const Stretch& stretch : stretches_) {
     out.duration_ns += stretch.duration_ns;
-    out.coverage.samples += stretch.coverage.samples;
-    out.coverage.user_stacks += stretch.coverage.user_stacks;
-    out.coverage.whole_stacks += stretch.coverage.whole_stacks;
-    out.coverage.frames += stretch.coverage.frames;
-    out.coverage.named_frames += stretch.coverage.named_frames;
+    out.coverage += stretch.coverage;
     if (stretch.batch.profiles[0].samples.size() != 0) batches.push_back(&stretch.batch);
   }
   out.samples = out.coverage.samples;
@@ -86,7 +88,10 @@ Result<LiveProfile::Window> LiveProfile::window(const FrameOptions& options) con
     return out;
   }
   const auto merged = std::make_shared<const ProfileBatch>(merge(batches));
-  VESTA_ASSIGN(const TypeInfo type, find_type(list_types(*merged), "cpu"));
+  // What the first probe is about.
+  const agent::ProbeKind& probe = *options_.probes.front().kind;
+  VESTA_ASSIGN(const TypeInfo type,
+               find_type(list_types(*merged), probe.columns[probe.main_column].type));
   VESTA_ASSIGN(out.frames, resolve_frames(select_type(merged, type), options));
   out.frames.duration_ns = out.duration_ns;
   out.binaries = binaries_of(merged->dictionary);

@@ -7,22 +7,23 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
-#include "agent/recording/recording.h"
+#include "agent/profiles/recording.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "profile/frame_profile.h"
 
 namespace vesta::cli {
 
-class LiveProfile final : public SampleConsumer {
+class LiveProfile final : public agent::SampleConsumer {
  public:
   // `stretches` stay; each ends when next() is called.
-  LiveProfile(const RecordingOptions& options, uint64_t period_ns, size_t stretches);
+  LiveProfile(const agent::RecordingOptions& options, std::vector<uint64_t> periods,
+              size_t stretches);
 
-  void add(const ResolvedSamples& samples) override;
-  void tidy() override;
+  void add(const agent::ResolvedSamples& samples) override;
+  void release_pages() override;
 
   // Ends a stretch, which began `duration_ns` ago.
   void next(int64_t duration_ns);
@@ -33,7 +34,7 @@ class LiveProfile final : public SampleConsumer {
     FrameProfile frames;
     int64_t duration_ns = 0;
     uint64_t samples = 0;
-    Coverage coverage;
+    agent::StackCoverage coverage;
     // Where a function is, by its name in the dictionary; empty for a name in several binaries.
     std::map<StringId, std::string> binaries;
   };
@@ -44,17 +45,17 @@ class LiveProfile final : public SampleConsumer {
   struct Stretch {
     ProfileBatch batch;
     int64_t duration_ns = 0;
-    Coverage coverage;
+    agent::StackCoverage coverage;
   };
-  std::unique_ptr<ProfileBuilder> make_builder();
+  std::unique_ptr<agent::RecordingBuilder> make_builder() REQUIRES(mutex_);
 
-  const ProfileBuilderOptions options_;
+  const agent::RecordingBuilderOptions options_;
   const size_t max_stretches_;
-  std::mutex mutex_;
-  Symbolizer symbolizer_;  // guarded by mutex_
-  // Told of once, needed by every stretch; guarded by mutex_.
-  std::map<uint32_t, std::shared_ptr<const SampledProcess>> processes_;
-  std::unique_ptr<ProfileBuilder> builder_;  // guarded by mutex_; made of the two above
+  Mutex mutex_;
+  agent::Symbolizer symbolizer_ GUARDED_BY(mutex_);
+  // Told of once, needed by every stretch.
+  std::map<uint32_t, std::shared_ptr<const agent::SampledProcess>> processes_ GUARDED_BY(mutex_);
+  std::unique_ptr<agent::RecordingBuilder> builder_ GUARDED_BY(mutex_);  // made of the two above
   std::deque<Stretch> stretches_;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "agent/profiles/profile_builder.h"
 #include "base/units.h"
 
 namespace vesta::cli {
@@ -38,7 +39,7 @@ std::string share(uint64_t part, uint64_t whole) {
 std::string head(const LiveProfile::Window& window, const LiveTableOptions& options) {
   const auto total = static_cast<double>(window.frames.total);
   const double cpus = window.duration_ns == 0 ? 0 : total / static_cast<double>(window.duration_ns);
-  const Coverage& coverage = window.coverage;
+  const agent::StackCoverage& coverage = window.coverage;
   const std::string first = fmt::format(
       "{}: {:.2f} CPUs over the last {:.1f}s, {} samples at {} Hz{}{}", printable(options.what),
       cpus, static_cast<double>(window.duration_ns) / 1e9, format_count(window.samples),
@@ -47,7 +48,7 @@ std::string head(const LiveProfile::Window& window, const LiveTableOptions& opti
       options.is_paused ? ", paused" : "");
   const std::string second =
       fmt::format("complete stacks {}, named frames {}, lost {}",
-                  share(coverage.whole_stacks, coverage.user_stacks),
+                  share(coverage.complete_stacks, coverage.samples),
                   share(coverage.named_frames, coverage.frames), format_count(options.lost));
   const size_t width = options.style.width;
   return options.style.bold(cut(first, width)) + "\n" + options.style.dim(cut(second, width)) +
@@ -68,10 +69,11 @@ std::string live_table(const LiveProfile::Window& window, const LiveTableOptions
   const std::string wanted = lower(options.filter);
   const auto total = static_cast<double>(frames.total);
   size_t shown = 0;
-  for (const TopRow& row : top_table(frames, options.order)) {
+  const FunctionTable table = top_functions(frames, {.order = options.order});
+  for (const FunctionRow& row : table.rows) {
     if (options.max_rows != 0 && shown >= options.max_rows) break;
-    const std::string name = printable(display_name(frames, row.frame));
-    const auto place_of = window.binaries.find(frames.frame(row.frame).name);
+    const std::string name = printable(table.names->text(row.name));
+    const auto place_of = window.binaries.find(frames.frame(FrameId(row.name)).name);
     const std::string binary = place_of == window.binaries.end() ? "" : printable(place_of->second);
     if (!wanted.empty() && lower(name).find(wanted) == std::string::npos &&
         lower(binary).find(wanted) == std::string::npos)

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "cli/live/live_profile.h"
-#include "formats/table/text_style.h"
-#include "profile/top_table.h"
+#include "reports/function_table.h"
+#include "reports/print/text_style.h"
 
 namespace vesta::cli {
 

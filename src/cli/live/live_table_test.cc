@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "profile/dictionary_builder.h"
+#include "profile/profile.h"
+#include "profile/sample_table.h"
 
 namespace vesta::cli {
 namespace {
@@ -33,7 +35,8 @@ LiveProfile::Window sample_window() {
   window.frames = std::move(*frames);
   window.duration_ns = 2'000'000'000;
   window.samples = 99;
-  window.binaries[window.frames.frame(top_table(window.frames, TopOrder::kByFlat)[0].frame).name] =
+  window
+      .binaries[window.frames.frame(FrameId(top_functions(window.frames, {}).rows[0].name)).name] =
       "libhot.so";
   return window;
 }

@@ -32,7 +32,8 @@ bool has_reader() {
 
 class LiveView {
  public:
-  LiveView(const LiveOptions& options, Console& console, Sampling& sampling, LiveProfile& profile)
+  LiveView(const LiveOptions& options, Console& console, agent::Sampling& sampling,
+           LiveProfile& profile)
       : options_(options),
         console_(console),
         sampling_(sampling),
@@ -133,7 +134,7 @@ class LiveView {
     table.order = order_;
     table.filter = filter_;
     table.what = options_.what;
-    table.frequency = options_.recording.sampling.frequency;
+    table.frequency = options_.recording.sampling.probes.front().options.rate;
     table.lost = sampling_.counters().lost_total();
     table.is_paused = is_paused_;
     table.max_rows = options_.report.max_rows;
@@ -156,7 +157,7 @@ class LiveView {
 
   std::string key_line(const TextStyle& style, size_t columns) const {
     const std::string text =
-        is_typing_ ? fmt::format("filter: {}_  (Enter keeps, Esc clears)", printable(filter_))
+        is_typing_ ? fmt::format("filter: {}_  (Enter: keep, Esc: clear)", printable(filter_))
                    : fmt::format("q quit  p {}  s sort by {}  z zero  / filter",
                                  is_paused_ ? "go on" : "pause",
                                  order_ == TopOrder::kByFlat ? "cum" : "self");
@@ -171,7 +172,7 @@ class LiveView {
 
   const LiveOptions& options_;
   Console& console_;
-  Sampling& sampling_;
+  agent::Sampling& sampling_;
   LiveProfile& profile_;
   std::optional<LiveTerminal> terminal_;
   LiveProfile::Window window_ = empty_window();
@@ -191,10 +192,10 @@ class LiveView {
 Result<int> run_live(const LiveOptions& options, Console& console) {
   const Interrupt interrupt;
   std::unique_ptr<LiveProfile> profile;  // outlives the sampling that feeds it
-  VESTA_ASSIGN(const std::unique_ptr<Sampling> sampling,
-               Sampling::load(options.recording.sampling));
+  VESTA_ASSIGN(const std::unique_ptr<agent::Sampling> sampling,
+               agent::Sampling::load(options.recording.sampling));
   const int64_t stretches = std::max<int64_t>(options.window_ns / options.interval_ns, 1);
-  profile = std::make_unique<LiveProfile>(options.recording, sampling->clock().period_ns,
+  profile = std::make_unique<LiveProfile>(options.recording, sampling->periods(),
                                           static_cast<size_t>(stretches));
   VESTA_TRY(sampling->run(*profile));
   VESTA_TRY(LiveView(options, console, *sampling, *profile).run());

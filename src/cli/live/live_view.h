@@ -5,20 +5,21 @@
 #include <cstdint>
 #include <string>
 
-#include "agent/recording/recording.h"
+#include "agent/profiles/recording.h"
+#include "base/time.h"
 #include "cli/console.h"
-#include "formats/table/report.h"
 #include "profile/frame_profile.h"
+#include "reports/print/report.h"
 
 namespace vesta::cli {
 
 struct LiveOptions {
-  RecordingOptions recording;
+  agent::RecordingOptions recording;
   std::string what;  // for people
-  int64_t interval_ns = 1'000'000'000;
-  int64_t window_ns = 10'000'000'000;  // what a table is about; whole intervals, one at least
-  int64_t duration_ns = 0;             // 0 = until it is ended
-  int64_t count = 0;                   // of tables; 0 = no limit
+  int64_t interval_ns = kSecond;
+  int64_t window_ns = 10 * kSecond;  // what a table is about; whole intervals, one at least
+  int64_t duration_ns = 0;           // 0 = until it is ended
+  int64_t count = 0;                 // of tables; 0 = no limit
   FrameOptions frames;
   ReportOptions report;
   TopOrder order = TopOrder::kByFlat;

@@ -151,10 +151,10 @@ Status ChildProcess::run() {
               ""};
   if (error_number == ENOENT) {
     error.code = ErrorCode::kNotFound;
-    error.hint = "check the name, or give its path";
+    error.hint = "check the name, or give the full path";
   } else if (error_number == EACCES) {
     error.code = ErrorCode::kPermission;
-    error.hint = "is it executable? (chmod +x)";
+    error.hint = "make it executable (chmod +x)";
   }
   return error;
 }
@@ -171,7 +171,7 @@ std::string describe_wait_status(int status) {
     return WEXITSTATUS(status) == 0 ? "" : fmt::format("exited with code {}", WEXITSTATUS(status));
   }
   if (WIFSIGNALED(status)) {
-    return fmt::format("was ended by signal {} ({})", WTERMSIG(status),
+    return fmt::format("was killed by signal {} ({})", WTERMSIG(status),
                        ::strsignal(WTERMSIG(status)));
   }
   return "";

@@ -13,6 +13,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/hex.h"
+
 namespace vesta::cli {
 namespace {
 
@@ -28,9 +30,7 @@ Result<std::string> random_token() {
   std::array<unsigned char, 16> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
     return socket_error("get random bytes");
-  std::string token;
-  for (const unsigned char byte : bytes) token += fmt::format("{:02x}", byte);
-  return token;
+  return to_hex(bytes);
 }
 
 void send_all(int connection, std::string_view bytes) {
@@ -114,8 +114,8 @@ void PageServer::answer(int connection) const {
   const bool is_our_host =
       head.find(fmt::format("\r\nHost: 127.0.0.1:{}\r\n", port_)) != std::string::npos;
   if (path != "/" + token_ || !is_our_host) {
-    send_all(connection, response("404 Not Found",
-                                  "Nothing here. Use the address that vesta printed.\n", is_get));
+    send_all(connection,
+             response("404 Not Found", "Not found. Use the address that vesta printed.\n", is_get));
     return;
   }
   send_all(connection, response("200 OK", html_, is_get));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/profiles/profile_builder.h"
 #include "base/units.h"
 
 namespace vesta::cli {
@@ -17,11 +18,11 @@ std::string share(uint64_t part, uint64_t whole) {
 
 }  // namespace
 
-std::string coverage_text(const Recording::Progress& progress) {
-  const Coverage& coverage = progress.coverage;
+std::string coverage_text(const agent::Recording::Progress& progress) {
+  const agent::StackCoverage& coverage = progress.coverage;
   std::string text =
       fmt::format("complete stacks {}, named frames {}, lost {}",
-                  share(coverage.whole_stacks, coverage.user_stacks),
+                  share(coverage.complete_stacks, coverage.samples),
                   share(coverage.named_frames, coverage.frames), format_count(progress.lost));
   if (coverage.decoded_frames != 0) {
     text += fmt::format(", frames found without unwind tables {}",
@@ -33,16 +34,16 @@ std::string coverage_text(const Recording::Progress& progress) {
 }
 
 void ProgressLine::show(int64_t elapsed_ns, int64_t duration_ns,
-                        const Recording::Progress& progress) {
+                        const agent::Recording::Progress& progress) {
   if (!console_.err_is_terminal()) return;
   const double elapsed = static_cast<double>(elapsed_ns) / 1e9;
   std::string text = duration_ns == 0 ? fmt::format("{:.1f}s", elapsed)
                                       : fmt::format("{:.1f}s of {:.1f}s", elapsed,
                                                     static_cast<double>(duration_ns) / 1e9);
-  const Coverage& coverage = progress.coverage;
+  const agent::StackCoverage& coverage = progress.coverage;
   text += fmt::format("  {} samples  lost {}  complete stacks {}  named frames {}",
                       format_count(progress.samples), format_count(progress.lost),
-                      share(coverage.whole_stacks, coverage.user_stacks),
+                      share(coverage.complete_stacks, coverage.samples),
                       share(coverage.named_frames, coverage.frames));
   console_.draw_status(text);
   is_shown_ = true;

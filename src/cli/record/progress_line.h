@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <string>
 
-#include "agent/recording/recording.h"
+#include "agent/profiles/recording.h"
 #include "cli/console.h"
 
 namespace vesta::cli {
 
 // "complete stacks 99.98%, named frames 97.1%, lost 0" and a newline.
-std::string coverage_text(const Recording::Progress& progress);
+std::string coverage_text(const agent::Recording::Progress& progress);
 
 class ProgressLine {
  public:
@@ -19,7 +19,7 @@ class ProgressLine {
   // False where there is no terminal: then nothing is to be shown.
   bool is_visible() const { return console_.err_is_terminal(); }
   // `duration_ns` 0 = open end.
-  void show(int64_t elapsed_ns, int64_t duration_ns, const Recording::Progress& progress);
+  void show(int64_t elapsed_ns, int64_t duration_ns, const agent::Recording::Progress& progress);
   void clear();
 
  private:

@@ -4,73 +4,150 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 
+#include "agent/probes/cpu/perf_clock.h"
+#include "agent/probes/probe.h"
+#include "base/suggest.h"
+#include "base/time_words.h"
 #include "base/units.h"
+#include "demangle/demangle.h"
+#include "symbols/module_symbols.h"
 #include "unwind/table_cache.h"
 
 namespace vesta::cli {
 namespace {
 
-constexpr int64_t kDefaultFrequency = 99;
-constexpr int64_t kHighFrequency = 199;
+constexpr uint32_t kHighFrequency = 199;
 
 DemangleStyle demangle_style(const std::string& word) {
   if (word == "full") return DemangleStyle::kFull;
   return word == "off" ? DemangleStyle::kOff : DemangleStyle::kShort;
 }
 
-ClockSource clock_source(const std::string& word) {
-  if (word == "cpu-clock") return ClockSource::kSoftware;
-  return word == "ref-cycles" ? ClockSource::kHardware : ClockSource::kAuto;
+std::vector<std::string> names_of(std::span<const agent::ProbeKind> kinds) {
+  std::vector<std::string> names;
+  for (const agent::ProbeKind& kind : kinds) names.emplace_back(kind.name);
+  return names;
 }
 
-Result<uint32_t> frequency_of(const Arguments& arguments, Console& console) {
-  VESTA_ASSIGN(const int64_t wanted,
-               arguments.integer("frequency", kDefaultFrequency, 1, kMaxFrequency));
-  const auto frequency = static_cast<uint32_t>(wanted);
-  const uint32_t limit = max_sample_rate();
-  if (frequency <= limit) return frequency;
+Error bad_event(std::string_view word, std::string hint) {
+  return {ErrorCode::kUsage, fmt::format("--event cannot be '{}'", word), std::move(hint)};
+}
+
+// "cpu" or "cpu=499".
+Result<agent::ProbeRequest> probe_of_word(std::string_view word, std::optional<uint32_t> rate,
+                                          std::span<const agent::ProbeKind> kinds) {
+  const size_t equals = word.find('=');
+  const std::string_view name = word.substr(0, equals);
+  const auto kind = std::ranges::find(kinds, name, &agent::ProbeKind::name);
+  if (kind == kinds.end()) {
+    const std::vector<std::string> names = names_of(kinds);
+    const std::string near = nearest(name, names);
+    return bad_event(word, fmt::format("{}use one or more of: {}",
+                                       near.empty() ? "" : fmt::format("did you mean {}? ", near),
+                                       fmt::join(names, ", ")));
+  }
+  agent::ProbeRequest request = agent::request_probe(*kind);
+  if (equals != std::string_view::npos) {
+    if (kind->default_rate == 0)
+      return bad_event(word, fmt::format("{} has no sampling rate; use {}", name, name));
+    const std::string_view text = word.substr(equals + 1);
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), request.options.rate);
+    if (error != std::errc() || end != text.data() + text.size() || request.options.rate < 1 ||
+        request.options.rate > kMaxFrequency) {
+      return bad_event(
+          word, fmt::format("use {}=RATE with a whole number from 1 to {}", name, kMaxFrequency));
+    }
+  } else if (rate && kind->default_rate != 0) {
+    request.options.rate = *rate;
+  }
+  return request;
+}
+
+void limit_rate(agent::ProbeOptions& probe, Console& console) {
+  const uint32_t limit = agent::max_sample_rate();
+  if (probe.rate <= limit) return;
   console.note(
-      fmt::format("sampling {} times per second instead of {}: the kernel allows no more "
-                  "(sysctl kernel.perf_event_max_sample_rate={} raises that)",
-                  limit, frequency, frequency));
-  return limit;
+      fmt::format("sampling at {0} Hz instead of {1}: kernel limit (raise it with sysctl "
+                  "kernel.perf_event_max_sample_rate={1})",
+                  limit, probe.rate));
+  probe.rate = limit;
 }
 
 }  // namespace
 
+Result<std::vector<agent::ProbeRequest>> choose_probes(const std::vector<std::string>& words,
+                                                       std::optional<uint32_t> rate,
+                                                       std::span<const agent::ProbeKind> kinds) {
+  std::vector<agent::ProbeRequest> chosen;
+  const auto add = [&](std::string_view word) -> Status {
+    VESTA_ASSIGN(const agent::ProbeRequest request, probe_of_word(word, rate, kinds));
+    if (std::ranges::find(chosen, request.kind, &agent::ProbeRequest::kind) != chosen.end())
+      return bad_event(word, fmt::format("{} is given twice", request.kind->name));
+    chosen.push_back(request);
+    return {};
+  };
+  for (const std::string& word : words) VESTA_TRY(add(word));
+  if (chosen.empty()) VESTA_TRY(add(kinds.front().name));
+  if (rate && std::ranges::none_of(chosen, agent::has_clock)) {
+    return Error{ErrorCode::kUsage, "--rate applies to none of the chosen events", "remove --rate"};
+  }
+  return chosen;
+}
+
+Flag event_flag() {
+  Flag flag{"event", 'e', "KIND[=RATE]",
+            "kinds of events to record, one or a list (default: cpu); KIND=RATE sets the sampling "
+            "rate of that kind alone"};
+  flag.choices = names_of(agent::probe_kinds());
+  flag.repeats = true;
+  flag.is_list = true;
+  return flag;
+}
+
 std::vector<Flag> sampling_flags() {
-  return {
-      {"frequency", 'F', "HZ",
-       fmt::format("samples per second and CPU, 1 to {} (default: {}); above {} sampling itself "
-                   "takes a visible share of the CPUs, which the summary states",
-                   kMaxFrequency, kDefaultFrequency, kCostlyFrequency)},
-      {"no-kernel", 0, "", "leave out what happens inside the kernel"},
-      {"demangle",
-       0,
-       "STYLE",
-       "C++ and Rust names: short (default), full, or off",
-       {"short", "full", "off"}},
-      {"no-inlines", 0, "", "no frames for inlined functions"},
-      {"clock",
-       0,
-       "CLOCK",
-       "what makes samples: auto (default), cpu-clock or ref-cycles (hardware)",
-       {"auto", "cpu-clock", "ref-cycles"}}};
+  return {{"rate", 'F', "HZ",
+           fmt::format("samples per second and CPU, 1 to {} (default: {}); above {} the summary "
+                       "states the cost of sampling",
+                       kMaxFrequency, agent::probe_kinds().front().default_rate, kCostlyFrequency)},
+          {"no-kernel", 0, "", "drop kernel frames"},
+          {"demangle",
+           0,
+           "STYLE",
+           "C++ and Rust names: short (default), full, or off",
+           {"short", "full", "off"}},
+          {"no-inlines", 0, "", "drop frames of inlined functions"},
+          {"clock",
+           0,
+           "CLOCK",
+           "clock that triggers samples: auto (default), cpu-clock or ref-cycles (hardware)",
+           {"auto", "cpu-clock", "ref-cycles"}}};
 }
 
 Status apply_sampling_flags(const Arguments& arguments, Console& console,
-                            RecordingOptions& recording) {
-  SamplingOptions& sampling = recording.sampling;
-  VESTA_ASSIGN(sampling.frequency, frequency_of(arguments, console));
+                            agent::RecordingOptions& recording) {
+  agent::SamplingOptions& sampling = recording.sampling;
+  std::optional<uint32_t> rate;
+  if (arguments.has("rate")) {
+    VESTA_ASSIGN(const int64_t given, arguments.integer("rate", 0, 1, kMaxFrequency));
+    rate = static_cast<uint32_t>(given);
+  }
+  VESTA_ASSIGN(sampling.probes, choose_probes(arguments.list("event"), rate));
+  uint32_t all_rates = 0;
+  for (agent::ProbeRequest& request : sampling.probes) {
+    limit_rate(request.options, console);
+    all_rates += request.options.rate;
+    if (agent::has_clock(request)) request.options.source = arguments.get("clock");
+    request.options.kernel_stacks = !arguments.has("no-kernel");
+  }
   // More room than a first recording needs: while tables are built, stacks are copied.
-  if (sampling.frequency > kHighFrequency) {
+  if (all_rates > kHighFrequency) {
     const long cpus = ::sysconf(_SC_NPROCESSORS_ONLN);
     sampling.ring_bytes =
-        2 * ring_bytes_for(sampling.frequency, static_cast<uint32_t>(std::max(cpus, 1L)));
+        2 * agent::ring_bytes_for(all_rates, static_cast<uint32_t>(std::max(cpus, 1L)));
   }
-  sampling.clock = clock_source(arguments.get("clock"));
-  sampling.kernel_stacks = !arguments.has("no-kernel");
   sampling.cache_folder = UnwindTableCache::default_folder();
   SymbolOptions& symbols = recording.symbolizer.symbols;
   symbols.demangle = demangle_style(arguments.get("demangle"));

@@ -18,21 +18,6 @@ constexpr size_t kMostShown = 8;
 constexpr size_t kMostSuggested = 3;
 constexpr const char* kProc = "/proc";
 
-// A flag may be repeated, and each value may be a list.
-std::vector<std::string> words_of(const Arguments& arguments, const std::string& flag) {
-  std::vector<std::string> words;
-  for (const std::string& value : arguments.all(flag)) {
-    size_t begin = 0;
-    while (true) {
-      const size_t comma = value.find(',', begin);
-      words.push_back(value.substr(begin, comma - begin));
-      if (comma == std::string::npos) break;
-      begin = comma + 1;
-    }
-  }
-  return words;
-}
-
 bool is_number(std::string_view word) {
   if (word.starts_with('-')) word.remove_prefix(1);
   return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
@@ -67,8 +52,8 @@ Result<std::vector<uint32_t>> processes_called(std::string_view name) {
   std::vector<uint32_t> found = agent::processes_named(all, name);
   if (!found.empty()) return found;
   const std::vector<std::string> near = agent::similar_names(all, name, kMostSuggested);
-  return Error{ErrorCode::kNotFound, fmt::format("no process is called '{}'", name),
-               near.empty() ? "ps -e lists processes; vesta record -- COMMAND starts one"
+  return Error{ErrorCode::kNotFound, fmt::format("no process has the name '{}'", name),
+               near.empty() ? "try ps -e, or vesta record -- COMMAND to start one"
                             : fmt::format("did you mean {}?", fmt::join(near, ", "))};
 }
 
@@ -80,7 +65,7 @@ void add_what(ChosenTargets& chosen, const std::string& what) {
 Status add_processes(const Arguments& arguments, ChosenTargets& chosen) {
   std::vector<uint32_t> numbers;
   std::vector<uint32_t>& pids = chosen.options.pids;
-  for (const std::string& word : words_of(arguments, "pid")) {
+  for (const std::string& word : arguments.list("pid")) {
     VESTA_ASSIGN(const std::vector<uint32_t> found, processes_of_word(word));
     pids.insert(pids.end(), found.begin(), found.end());
     if (is_number(word)) {
@@ -90,28 +75,24 @@ Status add_processes(const Arguments& arguments, ChosenTargets& chosen) {
     add_what(chosen, fmt::format("{} ({})", word, list_of(found)));
     chosen.is_looked_up = true;
   }
-  if (!numbers.empty())
+  if (!numbers.empty()) {
     add_what(chosen,
              fmt::format("process{} {}", numbers.size() == 1 ? "" : "es", list_of(numbers)));
+  }
   std::ranges::sort(pids);
   pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
   return {};
 }
 
 Status add_threads(const Arguments& arguments, ChosenTargets& chosen) {
-  for (const std::string& word : words_of(arguments, "tid")) {
-    VESTA_ASSIGN(const uint32_t tid,
-                 id_of(word, "thread", "ps -eL lists threads (LWP), for example -t 1234"));
+  for (const std::string& word : arguments.list("tid")) {
+    VESTA_ASSIGN(const uint32_t tid, id_of(word, "thread", "try ps -eL (column LWP)"));
     chosen.options.tids.push_back(tid);
   }
   const std::vector<uint32_t>& tids = chosen.options.tids;
   if (!tids.empty())
     add_what(chosen, fmt::format("thread{} {}", tids.size() == 1 ? "" : "s", list_of(tids)));
   return {};
-}
-
-std::string unit_flag(TargetFlags where) {
-  return where == TargetFlags::kAlone ? "unit" : "systemd-unit";
 }
 
 using Find = Result<std::vector<std::string>> (*)(const agent::CgroupTree&, std::string_view);
@@ -123,7 +104,7 @@ Status add_cgroups(const Arguments& arguments, const std::string& flag, std::str
     VESTA_ASSIGN(const std::vector<std::string> folders, find({}, word));
     std::vector<uint32_t> pids;
     for (const std::string& folder : folders) {
-      VESTA_ASSIGN(const CgroupFolder cgroup, CgroupFolder::open(folder));
+      VESTA_ASSIGN(const agent::CgroupFolder cgroup, agent::CgroupFolder::open(folder));
       for (const uint32_t pid : cgroup.processes()) pids.push_back(pid);
       chosen.options.cgroups.push_back(folder);
     }
@@ -135,30 +116,29 @@ Status add_cgroups(const Arguments& arguments, const std::string& flag, std::str
 
 }  // namespace
 
-std::vector<Flag> target_flags(TargetFlags where) {
-  const char thread_letter = where == TargetFlags::kAlone ? 't' : '\0';
-  return {{"pid", 'p', "PID|NAME,…", "these processes and what they fork", {}, true},
-          {"tid", thread_letter, "TID,…", "these threads alone", {}, true},
-          {"cgroup", 0, "PATH", "all in this cgroup and below", {}, true},
-          {"container", 0, "ID|NAME", "all in this container", {}, true},
-          {unit_flag(where), 0, "NAME", "all of this systemd unit", {}, true},
+std::vector<Flag> target_flags() {
+  return {{"pid", 'p', "PID|NAME,…", "these processes and their children", {}, true},
+          {"tid", 0, "TID,…", "only these threads", {}, true},
+          {"cgroup", 0, "PATH", "all processes in this cgroup and below", {}, true},
+          {"container", 0, "ID|NAME", "all processes in this container", {}, true},
+          {"systemd-unit", 0, "NAME", "all processes of this systemd unit", {}, true},
           {"all", 'a', "", "every process on this host"}};
 }
 
-bool names_targets(const Arguments& arguments, TargetFlags where) {
-  return std::ranges::any_of(target_flags(where),
+bool names_targets(const Arguments& arguments) {
+  return std::ranges::any_of(target_flags(),
                              [&](const Flag& flag) { return arguments.has(flag.name); });
 }
 
-Result<ChosenTargets> choose_targets(const Arguments& arguments, TargetFlags where) {
+Result<ChosenTargets> choose_targets(const Arguments& arguments) {
   ChosenTargets chosen;
   if (arguments.has("all")) {
-    const bool has_others = std::ranges::any_of(target_flags(where), [&](const Flag& flag) {
+    const bool has_others = std::ranges::any_of(target_flags(), [&](const Flag& flag) {
       return flag.name != "all" && arguments.has(flag.name);
     });
     if (has_others) {
-      return Error{ErrorCode::kUsage, "-a is every process, so it stands alone",
-                   "leave out -a, or the other targets"};
+      return Error{ErrorCode::kUsage, "cannot combine -a with other targets",
+                   "remove -a, or the other targets"};
     }
     chosen.whole_host = true;
     chosen.what = "the whole host";
@@ -168,12 +148,12 @@ Result<ChosenTargets> choose_targets(const Arguments& arguments, TargetFlags whe
   VESTA_TRY(add_threads(arguments, chosen));
   VESTA_TRY(add_cgroups(arguments, "cgroup", "cgroup", agent::find_cgroup, chosen));
   VESTA_TRY(add_cgroups(arguments, "container", "container", agent::find_container, chosen));
-  VESTA_TRY(add_cgroups(arguments, unit_flag(where), "unit", agent::find_unit, chosen));
+  VESTA_TRY(add_cgroups(arguments, "systemd-unit", "unit", agent::find_unit, chosen));
   return chosen;
 }
 
 Result<std::vector<uint32_t>> processes_of_word(std::string_view word) {
-  constexpr std::string_view kHint = "a process is its id or its name, for example 1234 or nginx";
+  constexpr std::string_view kHint = "use a process id or name, for example 1234 or nginx";
   if (word.empty())
     return Error{ErrorCode::kUsage, "'' is not a process id or name", std::string(kHint)};
   if (!is_number(word)) return processes_called(word);

@@ -6,30 +6,26 @@
 #include <string>
 #include <vector>
 
-#include "agent/recording/sampling_targets.h"
+#include "agent/stream/sampling_targets.h"
 #include "cli/command.h"
 
 namespace vesta::cli {
 
-// Among flags of reports, -t is a type and --unit that of values: there threads have no letter, and
-// units are --systemd-unit.
-enum class TargetFlags { kAlone, kAmongReports };
+// -p, --tid, --cgroup, --container, --systemd-unit and -a.
+std::vector<Flag> target_flags();
 
-// -p, -t, --cgroup, --container, --unit and -a.
-std::vector<Flag> target_flags(TargetFlags where);
-
-bool names_targets(const Arguments& arguments, TargetFlags where);
+bool names_targets(const Arguments& arguments);
 
 struct ChosenTargets {
   bool whole_host = false;
-  TargetOptions options;
+  agent::TargetOptions options;
   std::string what;           // "process 1234", "nginx (1234, 1240)"
   bool is_looked_up = false;  // by a name, so that people want to see what was found
 };
 
 // All of them together. kUsage for words that cannot be meant, kNotFound, with names that come
 // close, for what does not run.
-Result<ChosenTargets> choose_targets(const Arguments& arguments, TargetFlags where);
+Result<ChosenTargets> choose_targets(const Arguments& arguments);
 
 // A number or a name of -p; a name may stand for several processes.
 Result<std::vector<uint32_t>> processes_of_word(std::string_view word);

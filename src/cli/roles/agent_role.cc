@@ -6,14 +6,15 @@ namespace vesta::cli {
 
 std::vector<Flag> agent_flags() {
   return {{"rate", 'F', "HZ", "samples per second and CPU (default: 99)"},
-          {"duration", 0, "TIME", "how much time one profile covers (default: 10s)"},
-          {"state", 0, "DIR", "where queues are kept (default: below the state directory)"},
-          {"metrics", 0, "ADDR", "/metrics and /healthz (default: 127.0.0.1:4041; \"\" for none)"}};
+          {"window", 0, "TIME", "length of one profile (default: 10s)"},
+          {"state", 0, "DIR", "folder for queues (default: below the state directory)"},
+          {"metrics", 0, "ADDR",
+           "address of /metrics and /healthz (default: 127.0.0.1:4041; \"\" to disable)"}};
 }
 
 std::vector<FlagKey> agent_flag_keys() {
   return {{"rate", "agent.profiling.sample_rate"},
-          {"duration", "agent.profiling.duration"},
+          {"window", "agent.profiling.duration"},
           {"state", "agent.state"},
           {"metrics", "agent.metrics"},
           {"log-level", "log.level"},
@@ -43,9 +44,9 @@ void reload_agent(agent::AgentApp& app, const Arguments& arguments, std::span<co
     done = app.reload(std::move(configuration->agent));
   }
   if (done.ok()) {
-    log.info("the configuration was read again");
+    log.info("configuration reloaded");
   } else {
-    log.error("the configuration stays as it was",
+    log.error("configuration not reloaded",
               {{"why", done.error().message}, {"hint", done.error().hint}});
   }
 }

@@ -1,5 +1,7 @@
 #include "cli/roles/local_agent.h"
 
+#include "base/mutex.h"
+
 namespace vesta::cli {
 
 server::LocalAgent describe_agent(const agent::AgentStatus& status) {
@@ -26,12 +28,12 @@ server::LocalAgent describe_agent(const agent::AgentStatus& status) {
 }
 
 void RunningAgent::set(const agent::AgentApp* agent) {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   agent_ = agent;
 }
 
 std::optional<server::LocalAgent> RunningAgent::describe() const {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   if (agent_ == nullptr) return std::nullopt;
   return describe_agent(agent_->status());
 }

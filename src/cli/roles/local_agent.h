@@ -2,10 +2,10 @@
 // says from when until when there is one.
 #pragma once
 
-#include <mutex>
 #include <optional>
 
 #include "agent/app/agent_app.h"
+#include "base/mutex.h"
 #include "server/native/local_agent.h"
 
 namespace vesta::cli {
@@ -35,8 +35,8 @@ class RunningAgent {
  private:
   void set(const agent::AgentApp* agent);
 
-  mutable std::mutex mutex_;
-  const agent::AgentApp* agent_ = nullptr;  // guarded by mutex_
+  mutable Mutex mutex_;
+  const agent::AgentApp* agent_ GUARDED_BY(mutex_) = nullptr;
 };
 
 }  // namespace vesta::cli

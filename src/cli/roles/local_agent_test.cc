@@ -19,7 +19,7 @@ TEST(LocalAgent, TellsWhatTheAgentKnowsOfItself) {
   stats.expired = 7;
   stats.queued = 8;
   status.exporters = {{"in-process", stats}};
-  status.problems = {"naming stands still"};
+  status.problems = {"naming is stuck"};
   status.warnings = {"kernel functions have no names"};
   const server::LocalAgent agent = describe_agent(status);
   EXPECT_EQ(agent.version, "1.2");

@@ -28,24 +28,26 @@ constexpr auto kKeys = std::to_array<FlagKey>({
 }  // namespace
 
 std::vector<Flag> server_place_flags() {
-  return {{"config", 'c', "FILE", "configuration in YAML"},
-          {"data", 'D', "DIR", "where everything is kept (default: vesta-data)"}};
+  return {{"config", 'c', "FILE", "YAML configuration file"},
+          {"data", 'D', "DIR", "data directory (default: vesta-data)"}};
 }
 
 std::vector<Flag> server_run_flags() {
   std::vector<Flag> flags = server_place_flags();
   const std::vector<Flag> more = {
-      {"http", 0, "ADDR", "HTTP: UI, APIs, ingest (default: 127.0.0.1:4040; \"\" for none)"},
-      {"grpc", 0, "ADDR", "gRPC (default: 127.0.0.1:4317; \"\" for none)"},
-      {"otlp-http", 0, "ADDR", "OTLP by HTTP (default: 127.0.0.1:4318; \"\" for none)"},
-      {"backups", 0, "DIR", "where `vesta backup` may put copies (default: nowhere)"},
-      {"tls-cert", 0, "FILE", "certificate with its chain, PEM; read again when it changes"},
-      {"tls-key", 0, "FILE", "its key"},
-      {"tls-client-ca", 0, "FILE", "ask clients for a certificate of this authority"},
-      {"multi-tenant", 0, "", "tenants by the header X-Scope-OrgID, where no token says so"},
-      {"insecure-no-auth", 0, "", "let everybody who reaches the server do everything"},
-      {"retention", 0, "TIME", "how long profiles are kept: 30d; 0 for ever (default)"},
-      {"max-disk", 0, "SIZE", "oldest profiles go when the store is larger: 100GiB"}};
+      {"http", 0, "ADDR",
+       "HTTP address: web UI, APIs, ingest (default: 127.0.0.1:4040; \"\" to disable)"},
+      {"grpc", 0, "ADDR", "gRPC address (default: 127.0.0.1:4317; \"\" to disable)"},
+      {"otlp-http", 0, "ADDR",
+       "address of OTLP over HTTP (default: 127.0.0.1:4318; \"\" to disable)"},
+      {"backups", 0, "DIR", "folder for `vesta backup` (default: backups disabled)"},
+      {"tls-cert", 0, "FILE", "PEM certificate with its chain; reloaded when it changes"},
+      {"tls-key", 0, "FILE", "PEM key of the certificate"},
+      {"tls-client-ca", 0, "FILE", "require client certificates of this authority"},
+      {"multi-tenant", 0, "", "take the tenant from the header X-Scope-OrgID if there is no token"},
+      {"insecure-no-auth", 0, "", "accept all requests without a token, on any address"},
+      {"retention", 0, "TIME", "how long to keep profiles: 30d; 0: forever (default)"},
+      {"max-disk", 0, "SIZE", "delete the oldest profiles when the store is larger: 100GiB"}};
   flags.insert(flags.end(), more.begin(), more.end());
   for (Flag& flag : log_flags()) flags.push_back(std::move(flag));
   return flags;
@@ -55,7 +57,7 @@ std::vector<Flag> log_flags() {
   return {{"log-level",
            0,
            "LEVEL",
-           "least level (default: info)",
+           "lowest level to log (default: info)",
            {"debug", "info", "warning", "error"}},
           {"log-format", 0, "FORMAT", "text (default) or json", {"text", "json"}}};
 }

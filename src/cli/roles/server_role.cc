@@ -1,11 +1,12 @@
 #include "cli/roles/server_role.h"
+#include "cli/build_info.h"
 
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "cli/roles/self_profile.h"
 #include "cli/roles/stop_deadline.h"
-#include "store/rocksdb/rocksdb_engine.h"
+#include "store/engines/engines.h"
 
 namespace vesta::cli {
 namespace {
@@ -30,13 +31,11 @@ std::string url_of(const ListenAddress& address, bool tls) {
 server::ServerParts server_parts(Log& log) {
   server::ServerParts parts;
   parts.open_engine = [&log](const server::ServerConfig& settings) {
-    RocksdbOptions options;
-    options.directory = settings.data + "/store";
-    options.warn = [&log](std::string_view message) { log.warn(message); };
-    return open_rocksdb_engine(options);
+    return server_engine().open({.directory = settings.data + "/store",
+                                 .warn = [&log](std::string_view text) { log.warn(text); }});
   };
   parts.cpu_profile = profile_this_process;
-  parts.version = VESTA_VERSION;
+  parts.version = build_info().version;
   parts.command_line = own_command_line();
   return parts;
 }

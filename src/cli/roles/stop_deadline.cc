@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "base/mutex.h"
 #include "cli/command.h"
 
 namespace vesta::cli {
@@ -9,8 +10,8 @@ namespace vesta::cli {
 StopDeadline::StopDeadline(std::chrono::milliseconds time, std::function<std::string()> unfinished,
                            Log& log) {
   thread_ = std::thread([this, time, unfinished = std::move(unfinished), &log] {
-    std::unique_lock guard(lock_);
-    if (wake_.wait_for(guard, time, [this] { return is_over_; })) return;
+    MutexLock guard(lock_);
+    if (wake_.wait_for(guard, time, [this]() REQUIRES(lock_) { return is_over_; })) return;
     log.warn("stopped before everything had ended", {{"cut_off", unfinished()}});
     // Not exit(): the threads that did not end still use what it would destroy.
     ::_exit(kOk);
@@ -19,7 +20,7 @@ StopDeadline::StopDeadline(std::chrono::milliseconds time, std::function<std::st
 
 StopDeadline::~StopDeadline() {
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     is_over_ = true;
   }
   wake_.notify_all();

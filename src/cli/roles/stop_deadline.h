@@ -4,13 +4,12 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
 
 #include "base/log.h"
+#include "base/mutex.h"
 
 namespace vesta::cli {
 
@@ -23,9 +22,9 @@ class StopDeadline {
   StopDeadline& operator=(const StopDeadline&) = delete;
 
  private:
-  std::mutex lock_;
-  std::condition_variable wake_;
-  bool is_over_ = false;  // guarded by lock_
+  Mutex lock_;
+  CondVar wake_;
+  bool is_over_ GUARDED_BY(lock_) = false;
   std::thread thread_;
 };
 

@@ -15,8 +15,8 @@ Result<TemporaryFolder> TemporaryFolder::make(std::string_view name) {
       fmt::format("{}/{}-XXXXXX", base != nullptr && *base != '\0' ? base : "/tmp", name);
   if (::mkdtemp(path.data()) == nullptr) {
     return Error{ErrorCode::kIo,
-                 fmt::format("cannot make the folder {}: {}", path, std::strerror(errno)),
-                 "set TMPDIR to a folder that can be written to"};
+                 fmt::format("cannot create folder {}: {}", path, std::strerror(errno)),
+                 "set TMPDIR to a writable folder"};
   }
   return TemporaryFolder(std::move(path));
 }

@@ -1,6 +1,6 @@
-// A JSON text being read front to back with simdjson, with what every JSON reader needs around it:
-// padding, repair of invalid UTF-8, numbers that keep 64-bit integers exact. Owns a copy of the
-// text. Not thread-safe.
+// A large JSON text being read front to back with simdjson, with what such a reader needs around
+// it: padding, repair of invalid UTF-8, numbers that keep 64-bit integers exact. Owns a copy of the
+// text. Not thread-safe. What is small is read as a tree: base/json_reader.h.
 //
 // Strings may be read once per pass: simdjson unescapes them into a buffer as large as the text.
 // Compare keys and short words raw instead (`key() == "name"`).
@@ -50,7 +50,7 @@ class JsonDocument {
     }
     if (const auto error = parser_.iterate(text_).get(document_)) {
       return parse_error(format, 0, std::string("not JSON: ") + simdjson::error_message(error),
-                         "the file may be cut off or of another format");
+                         "the file may be cut off, or of another format");
     }
     return {};
   }

@@ -39,8 +39,4 @@ inline std::string_view trim_right(std::string_view text) {
   return text.substr(0, text.find_last_not_of(" \t") + 1);
 }
 
-inline std::string_view trim(std::string_view text) {
-  return trim_left(trim_right(text));
-}
-
 }  // namespace vesta

@@ -13,17 +13,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto batch = vesta::read_flamebearer(bytes, options);
   if (!batch) return 0;
   if (!vesta::find_inconsistency(*batch).empty()) std::abort();
-  for (size_t type = 0; type < batch->profiles[0].sample_types.size(); ++type) {
-    vesta::FlamebearerOptions out;
-    out.type = type;
-    for (const size_t max_nodes : {0, 3}) {
-      out.max_nodes = max_nodes;
-      const auto again = vesta::read_flamebearer(vesta::write_flamebearer(*batch, out), options);
-      if (!again) std::abort();
-      if (vesta::total_of(again->profiles[0], 0) != vesta::total_of(batch->profiles[0], type)) {
-        std::abort();
-      }
-    }
-  }
+  const auto again = vesta::read_flamebearer(vesta::write_flamebearer(*batch), options);
+  if (!again) std::abort();
+  if (vesta::total_of(again->profiles[0], 0) != vesta::total_of(batch->profiles[0], 0))
+    std::abort();
   return 0;
 }

@@ -41,7 +41,7 @@ Status LevelDecoder::read_bar(std::span<const int64_t> numbers, size_t first, Ba
     if (bar.self[side] > total) return error_at(at + 2, "self value larger than the total");
     if (__builtin_add_overflow(end_[side], distance, &bar.begin[side]) ||
         __builtin_add_overflow(bar.begin[side], total, &bar.end[side])) {
-      return error_at(at, "offsets add up to more than 64 bits hold");
+      return error_at(at, "the offsets overflow 64 bits");
     }
     end_[side] = bar.end[side];
   }
@@ -107,7 +107,7 @@ Status LevelDecoder::finish_last_level(std::vector<Own>& done) const {
 Error LevelDecoder::error_at(size_t index, std::string_view what) const {
   return parse_error_at_field("flamebearer",
                               fmt::format("flamebearer.levels[{}][{}]", level_, index), what,
-                              "the file may be damaged, or its metadata.format be wrong");
+                              "the file may be damaged, or its metadata.format may be wrong");
 }
 
 }  // namespace vesta

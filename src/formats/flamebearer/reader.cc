@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/time.h"
 #include "base/units.h"
 #include "formats/common/json_document.h"
 #include "formats/common/name_cleaner.h"
@@ -24,14 +25,13 @@ constexpr std::string_view kFormat = "flamebearer";
 constexpr std::string_view kKey = "\"flamebearer\"";
 constexpr std::string_view kSyntaxHint = "the file may be cut off or damaged";
 constexpr std::string_view kTruncatedFrame = "[truncated]";
-constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
 
 Error error_at(std::string_view path, std::string_view what, std::string_view hint = {}) {
   return parse_error_at_field(kFormat, path, what, hint);
 }
 
 Error syntax_error(std::string_view path) {
-  return error_at(path, "not valid JSON from here on", kSyntaxHint);
+  return error_at(path, "invalid JSON from here on", kSyntaxHint);
 }
 
 struct TypeName {
@@ -41,7 +41,7 @@ struct TypeName {
 
 // Pyroscope's words for units, and what they measure.
 TypeName type_of_units(std::string_view units, int64_t sample_rate) {
-  if (units == "samples" && sample_rate == kNanosecondsPerSecond) return {"cpu", "nanoseconds"};
+  if (units == "samples" && sample_rate == kSecond) return {"cpu", "nanoseconds"};
   if (units == "bytes") return {"space", "bytes"};
   if (units == "objects") return {"objects", "count"};
   if (units == "goroutines") return {"goroutines", "count"};
@@ -80,7 +80,7 @@ class Reader {
       if (field.key() == "version") {
         const auto version = json_integer(field.value());
         if (!version || *version < 0 || *version > 1) {
-          return error_at("version", "unknown version", "version 1 is the only one known");
+          return error_at("version", "unknown version", "only version 1 is supported");
         }
       } else if (field.key() == "metadata") {
         ondemand::object metadata;
@@ -180,9 +180,9 @@ class Reader {
       }
     }
     int64_t duration = 0;
-    if (start > 0 && start < kLatestSecond) time_ns_ = start * kNanosecondsPerSecond;
+    if (start > 0 && start < kLatestSecond) time_ns_ = start * kSecond;
     if (step > 0 && !__builtin_mul_overflow(step, steps, &duration) && duration < kLatestSecond) {
-      duration_ns_ = duration * kNanosecondsPerSecond;
+      duration_ns_ = duration * kSecond;
     }
     return {};
   }
@@ -234,7 +234,7 @@ class Reader {
       }
       if (numbers.size() % decoder.values_per_bar() != 0) {
         return error_at(path(),
-                        fmt::format("{} numbers, which is no multiple of {}", numbers.size(),
+                        fmt::format("{} numbers, which is not a multiple of {}", numbers.size(),
                                     decoder.values_per_bar()),
                         "a bar has 4 numbers in the format single and 7 in double");
       }
@@ -303,7 +303,7 @@ class Reader {
     }
     if (type.type == "samples" && sample_rate_ > 0) {
       profile.period_type = {builder_.string("cpu"), builder_.string("nanoseconds")};
-      profile.period = kNanosecondsPerSecond / sample_rate_;
+      profile.period = kSecond / sample_rate_;
     }
     profile.samples = std::move(samples_);
     names_.add_losses(profile, builder_);

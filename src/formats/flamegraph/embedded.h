@@ -1,4 +1,5 @@
-// The viewer's scripts, styles and page, compiled into the binary by vesta_embed(). Constants.
+// Scripts, styles and the frame of the page, compiled into the binary by vesta_embed(): those of
+// the page are built from ui/. Constants.
 #pragma once
 
 #include <string_view>
@@ -10,9 +11,9 @@ struct EmbeddedText {
   std::string_view sha256_hex;
 };
 
-extern const EmbeddedText kFlameViewerPage;
-extern const EmbeddedText kFlameViewerStyle;
-extern const EmbeddedText kFlameViewerScript;
+extern const EmbeddedText kFlamePage;
+extern const EmbeddedText kFlamePageStyle;
+extern const EmbeddedText kFlamePageScript;
 extern const EmbeddedText kFlameSvgStyle;
 extern const EmbeddedText kFlameSvgScript;
 

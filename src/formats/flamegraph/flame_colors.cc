@@ -143,14 +143,13 @@ std::string_view package_of(std::string_view name) {
   return {};
 }
 
-size_t frame_color_index(const FrameProfile& profile, FrameId id) {
-  const Frame& frame = profile.frame(id);
-  const std::string_view name = profile.string(frame.name);
+size_t frame_color_index(const FrameName& frame) {
+  const std::string_view name = frame.name;
   const FamilyIndex family = family_of(frame.kind, name);
+  // What tells little is passed over; who knows the name need not know its file or binary.
   std::string_view group = package_of(name);
-  if (group.empty()) group = profile.string(frame.binary);
-  if (group.empty()) group = profile.string(frame.file);
-  if (group.empty()) group = name;
+  for (const std::string_view next : {name, frame.binary, frame.file})
+    if (group.empty()) group = next;
 
   size_t first = 0;
   for (int i = 0; i < family; ++i) first += kFamilies[i].hues.size() * kTints;

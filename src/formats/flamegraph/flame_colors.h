@@ -1,6 +1,6 @@
 // Colours of flame graphs, one table for the SVG and the page. Hue says who runs a frame (warm:
 // native, green: managed runtimes, slate: kernel, grey: placeholders), the shade tells packages or
-// binaries apart. Every colour carries dark text with a contrast of at least 4.5:1. Constants.
+// functions apart. Every colour carries dark text with a contrast of at least 4.5:1. Constants.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "profile/frame_profile.h"
+#include "profile/frame_name.h"
 
 namespace vesta {
 
@@ -27,7 +27,7 @@ constexpr Rgb kFlameTextColor{0x1c, 0x17, 0x12};
 
 std::span<const FlameColor> frame_colors();
 // Index into frame_colors(); the same for a frame in every profile.
-size_t frame_color_index(const FrameProfile& profile, FrameId id);
+size_t frame_color_index(const FrameName& frame);
 
 // "net/http" of "net/http.(*conn).serve", "ns" of "void ns::Type<int>::f()", "a::b" of
 // "a::b::Type::f"; empty for "malloc".

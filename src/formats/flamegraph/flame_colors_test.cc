@@ -39,7 +39,7 @@ TEST(FlameColorsTest, KernelManagedAndPlaceholderFramesHaveColoursOfTheirOwn) {
   const FrameProfile profile = sample.profile();
   std::set<size_t> seen;
   for (size_t i = 1; i < profile.frames.size(); ++i) {
-    seen.insert(frame_color_index(profile, FrameId(i)));
+    seen.insert(frame_color_index(name_of(profile, FrameId(i))));
   }
   EXPECT_EQ(seen.size(), 4u);
 }

@@ -3,48 +3,35 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profile/prune.h"
+
 namespace vesta {
 namespace {
 
-std::vector<double> compute_extents(const CallTree& tree) {
-  std::vector<double> extents(tree.nodes.size(), 0);  // first holds the sum of the children
-  for (size_t i = tree.nodes.size(); i-- > 0;) {
-    const CallTree::Node& node = tree.nodes[i];
-    extents[i] = std::max({extents[i], std::fabs(static_cast<double>(node.total)),
-                           std::fabs(static_cast<double>(node.baseline_total))});
-    if (node.parent != CallTree::kNone) extents[node.parent] += extents[i];
+std::vector<double> compute_extents(const FlameTree& tree) {
+  std::vector<double> extents(tree.size(), 0);  // first holds the sum of the children
+  for (uint32_t node = static_cast<uint32_t>(tree.size()); node-- > 0;) {
+    extents[node] =
+        std::max({extents[node], std::fabs(static_cast<double>(tree.weights.total[node])),
+                  std::fabs(static_cast<double>(tree.baseline_total(node)))});
+    if (node != 0) extents[tree.parent[node]] += extents[node];
   }
   return extents;
 }
 
 }  // namespace
 
-std::vector<FlameBox> lay_out_boxes(const CallTree& tree) {
-  std::vector<FlameBox> boxes;
-  if (tree.nodes.empty()) return boxes;
+std::vector<FlameBox> lay_out_boxes(const FlameTree& tree) {
   const std::vector<double> extents = compute_extents(tree);
-  boxes.reserve(tree.nodes.size());
-  boxes.push_back({0, 0, 0, 0, extents[0]});
-  uint32_t parent_box = 0;
-  uint32_t node = tree.nodes[0].first_child;
-  double start = 0;
-  while (node != CallTree::kNone) {
-    const auto box = static_cast<uint32_t>(boxes.size());
-    boxes.push_back({node, parent_box, boxes[parent_box].depth + 1, start, extents[node]});
-    if (tree.nodes[node].first_child != CallTree::kNone) {
-      parent_box = box;
-      node = tree.nodes[node].first_child;
-      continue;
-    }
-    start += extents[node];
-    uint32_t done = node;
-    node = tree.nodes[done].next_sibling;
-    while (node == CallTree::kNone && parent_box != 0) {
-      done = boxes[parent_box].node;
-      start = boxes[parent_box].start + boxes[parent_box].extent;
-      parent_box = boxes[parent_box].parent;
-      node = tree.nodes[done].next_sibling;
-    }
+  const PrunedTree all = prune(tree, 0);
+  std::vector<FlameBox> boxes(all.nodes.size());
+  std::vector<double> taken(boxes.size());  // where the next child of a box starts
+  for (uint32_t i = 0; i < boxes.size(); ++i) {
+    const uint32_t parent = all.parent[i];
+    boxes[i] = {all.nodes[i], parent, i == 0 ? 0 : boxes[parent].depth + 1, taken[parent],
+                extents[all.nodes[i]]};
+    taken[i] = boxes[i].start;
+    if (i != 0) taken[parent] += boxes[i].extent;
   }
   return boxes;
 }

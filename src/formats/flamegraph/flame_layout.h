@@ -1,11 +1,11 @@
 // Where the boxes of a flame graph stand along the x axis, in weight units. Plain data; refers to
-// nodes of the CallTree that it was made from.
+// nodes of the tree that it was made from.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "profile/call_tree.h"
+#include "profile/flame_tree.h"
 
 namespace vesta {
 
@@ -20,7 +20,7 @@ struct FlameBox {
 // The extent of a box is the largest of its value, its baseline and the sum of its children's
 // extents, so that vanished frames keep a place and children never leave their parent. Without a
 // baseline this is the value itself. Magnitudes count: a negative value has a width too.
-// In pre-order, the root first.
-std::vector<FlameBox> lay_out_boxes(const CallTree& tree);
+// In pre-order, the root first, children by name.
+std::vector<FlameBox> lay_out_boxes(const FlameTree& tree);
 
 }  // namespace vesta

@@ -7,6 +7,8 @@
 
 #include "base/units.h"
 #include "base/utf8.h"
+#include "profile/frame_names.h"
+#include "profile/merged_profile.h"
 
 namespace vesta {
 namespace {
@@ -108,17 +110,17 @@ std::string csp_hash(std::string_view sha256_hex) {
   return "sha256-" + base64_encode(bytes);
 }
 
-std::string frame_label(const FrameProfile& profile, FrameId frame) {
-  std::string label = visible_text(display_name(profile, frame));
-  if (profile.frame(frame).kind == FrameKind::kKernel && !label.ends_with("[k]")) label += " [k]";
+std::string frame_label(const FrameNames& names, uint32_t name) {
+  std::string label = visible_text(names.text(name));
+  if (names[name].kind == FrameKind::kKernel && !label.ends_with("[k]")) label += " [k]";
   return label;
 }
 
-std::string flamegraph_title(const FrameProfile& profile, const FlamegraphOptions& options) {
+std::string flamegraph_title(const ReportHeader& header, const FlamegraphOptions& options) {
   if (!options.title.empty()) return visible_text(options.title);
-  std::string title = visible_text(profile.type);
+  std::string title = visible_text(header.type);
   if (!title.empty()) title += ' ';
-  return title + (profile.has_baseline ? "difference" : "flame graph");
+  return title + (header.has_baseline ? "difference" : "flame graph");
 }
 
 std::string value_text(int64_t value, std::string_view unit) {
@@ -128,32 +130,32 @@ std::string value_text(int64_t value, std::string_view unit) {
   return value < 0 ? "-" + digits : digits;
 }
 
-std::string flamegraph_subtitle(const FrameProfile& profile, const CallTree& tree) {
-  std::string text = visible_text(profile.type.empty() ? "samples" : profile.type);
-  const bool counts = parse_unit(profile.unit).kind == UnitKind::kCount;
-  if (!profile.unit.empty() && !counts) text += " in " + visible_text(profile.unit);
-  const int64_t total = profile.total;
-  if (profile.has_baseline) {
-    const int64_t before = profile.baseline_total;
-    text += fmt::format(" · before {} · after {} · change {}", value_text(before, profile.unit),
-                        value_text(total, profile.unit), change_percent(before, total));
+std::string flamegraph_subtitle(const ReportHeader& header, const FlameTree& tree) {
+  std::string text = visible_text(header.type.empty() ? "samples" : header.type);
+  const bool counts = parse_unit(header.unit).kind == UnitKind::kCount;
+  if (!header.unit.empty() && !counts) text += " in " + visible_text(header.unit);
+  const int64_t total = header.total;
+  const int64_t shown = tree.weights.total[0];
+  if (header.has_baseline) {
+    const int64_t before = header.baseline_total;
+    text += fmt::format(" · before {} · after {} · change {}", value_text(before, header.unit),
+                        value_text(total, header.unit), change_percent(before, total));
   } else {
-    text += " · total " + value_text(total, profile.unit);
+    text += " · total " + value_text(total, header.unit);
   }
-  if (tree.root().total != total && total != 0) {
-    text += fmt::format(
-        " · shown {} ({})", value_text(tree.root().total, profile.unit),
-        format_percent(static_cast<double>(tree.root().total), static_cast<double>(total)));
+  if (shown != total && total != 0) {
+    text += fmt::format(" · shown {} ({})", value_text(shown, header.unit),
+                        format_percent(static_cast<double>(shown), static_cast<double>(total)));
   }
-  if (profile.duration_ns > 0) {
-    text += " · over " + format_value(profile.duration_ns, "nanoseconds");
+  if (header.duration_ns > 0) {
+    text += " · over " + format_value(header.duration_ns, "nanoseconds");
   }
   return text;
 }
 
-std::string losses_text(const FrameProfile& profile) {
+std::string losses_text(const ReportHeader& header) {
   std::string text;
-  for (const LossCount& loss : profile.losses) {
+  for (const LossCount& loss : header.losses) {
     if (!text.empty()) text += " · ";
     text += format_count(loss.count) + " × " + visible_text(loss.reason);
   }

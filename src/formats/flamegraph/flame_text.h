@@ -23,13 +23,13 @@ std::string csp_hash(std::string_view sha256_hex);
 
 // The name of a frame as boxes show it: with "[k]" after kernel functions, so that colour is not
 // the only sign.
-std::string frame_label(const FrameProfile& profile, FrameId frame);
+std::string frame_label(const FrameNames& names, uint32_t name);
 
-std::string flamegraph_title(const FrameProfile& profile, const FlamegraphOptions& options);
+std::string flamegraph_title(const ReportHeader& header, const FlamegraphOptions& options);
 // Type, unit, total and duration; both totals and the change when there is a baseline.
-std::string flamegraph_subtitle(const FrameProfile& profile, const CallTree& tree);
+std::string flamegraph_subtitle(const ReportHeader& header, const FlameTree& tree);
 // "12 samples lost (ring full), …"; empty when nothing was lost.
-std::string losses_text(const FrameProfile& profile);
+std::string losses_text(const ReportHeader& header);
 
 // "12.30s", "1,234": a value of the profile, in the words of the viewers.
 std::string value_text(int64_t value, std::string_view unit);

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/leb128.h"
 #include "base/utf8.h"
+#include "formats/flamegraph/flame_columns.h"
 #include "formats/flamegraph/flame_layout.h"
 #include "formats/flamegraph/flame_text.h"
 #include "formats/flamegraph/folded_sample.h"
@@ -14,6 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 FrameProfile profile_of(std::string_view folded, std::string_view baseline = {}) {
   FoldedSample sample;
@@ -22,16 +25,34 @@ FrameProfile profile_of(std::string_view folded, std::string_view baseline = {})
   return sample.profile();
 }
 
-CallTree tree_of(const FrameProfile& profile, TreeDirection direction = TreeDirection::kTopDown) {
-  return build_call_tree(profile, direction, ChildOrder::kByTotal);
+FlameTree tree_of(const FrameProfile& profile) {
+  return build_flame_tree(profile, TreeDirection::kTopDown);
 }
 
 std::string svg_of(const FrameProfile& profile, const FlamegraphOptions& options = {}) {
-  return write_flamegraph_svg(profile, tree_of(profile), options);
+  return write_flamegraph_svg(header_of(profile), tree_of(profile), options);
 }
 
 std::string html_of(const FrameProfile& profile, const FlamegraphOptions& options = {}) {
-  return write_flamegraph_html(profile, tree_of(profile), options);
+  return write_flamegraph_html(header_of(profile), tree_of(profile), options);
+}
+
+// The profile inside a page, see docs/formats/flame-columns.md.
+std::string columns_in(std::string_view html) {
+  constexpr std::string_view kBefore = "<script id=\"profile\" type=\"text/plain\">";
+  const size_t begin = html.find(kBefore) + kBefore.size();
+  const std::string_view text = html.substr(begin, html.find('<', begin) - begin);
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text.substr(0, text.find('='))) {
+    bits = bits << 6 | static_cast<uint32_t>(kDigits.find(c));
+    count += 6;
+    if (count >= 8) out.push_back(static_cast<char>(bits >> (count -= 8)));
+  }
+  return out;
 }
 
 size_t count_of(std::string_view text, std::string_view part) {
@@ -70,7 +91,7 @@ TEST(FlamegraphTest, HostileNamesCannotEndTheScriptsOfThePage) {
   EXPECT_EQ(count_of(html, "<script"), 2u);
   EXPECT_EQ(count_of(html, "</title"), 1u);
   EXPECT_THAT(html, Not(HasSubstr("<!--")));
-  EXPECT_THAT(html, HasSubstr("\\u003c!-- {{data}}"));  // a name, not a mark to fill in
+  EXPECT_THAT(columns_in(html), HasSubstr("<!-- {{data}}"));  // a name, not a mark to fill in
 }
 
 TEST(FlamegraphTest, BidirectionalAndControlCharactersAreSpeltOut) {
@@ -79,19 +100,18 @@ TEST(FlamegraphTest, BidirectionalAndControlCharactersAreSpeltOut) {
             "a\\u{202E}b\\u{000A}\\u{0001}");
   EXPECT_EQ(visible_text("\xD7\x90\xF0\x9F\x94\xA5"), "\xD7\x90\xF0\x9F\x94\xA5");
   EXPECT_EQ(visible_text("\xEF\xBF\xBF"), "\\u{FFFF}");
-  EXPECT_THAT(html_of(profile_of(kHostile)), Not(HasSubstr("\xE2\x80\xAE")));
 }
 
 TEST(FlamegraphTest, BoxesStayInTheirParentsAndTheRootIsTheTotal) {
   const FrameProfile profile = profile_of("a;b;c 5\na;b 3\na;d 4\ne 8");
-  const CallTree tree = tree_of(profile);
+  const FlameTree tree = tree_of(profile);
   const std::vector<FlameBox> boxes = lay_out_boxes(tree);
-  ASSERT_EQ(boxes.size(), tree.nodes.size());
+  ASSERT_EQ(boxes.size(), tree.size());
   EXPECT_EQ(boxes[0].extent, 20);
   std::vector<double> used(boxes.size(), 0);
   for (size_t i = 1; i < boxes.size(); ++i) {
     const FlameBox& parent = boxes[boxes[i].parent];
-    EXPECT_EQ(boxes[i].extent, static_cast<double>(tree.nodes[boxes[i].node].total));
+    EXPECT_EQ(boxes[i].extent, static_cast<double>(tree.weights.total[boxes[i].node]));
     EXPECT_EQ(boxes[i].start, parent.start + used[boxes[i].parent]);
     EXPECT_EQ(boxes[i].depth, parent.depth + 1);
     used[boxes[i].parent] += boxes[i].extent;
@@ -153,7 +173,7 @@ TEST(FlamegraphTest, LossesAndDurationAreShown) {
   const std::string svg = svg_of(profile);
   EXPECT_THAT(svg, HasSubstr("Not complete: 1,234 × ring full · 2 × stack &lt;truncated&gt;"));
   EXPECT_THAT(svg, HasSubstr("cpu in nanoseconds · total 5ns · over 30s"));
-  EXPECT_THAT(html_of(profile), HasSubstr("1,234 × ring full"));
+  EXPECT_THAT(columns_in(html_of(profile)), HasSubstr("1,234 × ring full"));
 }
 
 TEST(FlamegraphTest, FlameDirectionPutsTheRootAtTheBottom) {
@@ -170,23 +190,23 @@ TEST(FlamegraphTest, FlameDirectionPutsTheRootAtTheBottom) {
   EXPECT_GT(y_of(flame, "all ("), y_of(flame, "work ("));
 }
 
-TEST(FlamegraphTest, InvertedTreesAreDrawnAsGivenAndSaidToBe) {
+TEST(FlamegraphTest, InvertedPicturesBeginAtTheLeavesAndSaySo) {
   const FrameProfile profile = profile_of("main;work 5");
   FlamegraphOptions options;
   options.inverted = true;
-  const CallTree tree = tree_of(profile, TreeDirection::kBottomUp);
-  const std::string svg = write_flamegraph_svg(profile, tree, options);
+  const std::string svg = svg_of(profile, options);
   EXPECT_LT(svg.find("<title>work"), svg.find("<title>main"));
   EXPECT_THAT(svg, HasSubstr("Inverted"));
   // The page computes both directions from the same nodes.
   FlamegraphOptions plain;
-  const std::string inverted = write_flamegraph_html(profile, tree, options);
-  const std::string upright = html_of(profile, plain);
-  const auto nodes = [](const std::string& html) {
-    return html.substr(html.find("\"nodes\":"), 40);
+  const std::string inverted = columns_in(html_of(profile, options));
+  const std::string upright = columns_in(html_of(profile, plain));
+  const auto nodes = [](const std::string& columns) {
+    return columns.substr(columns.find("\4main"));
   };
   EXPECT_EQ(nodes(inverted), nodes(upright));
   EXPECT_THAT(inverted, HasSubstr("\"inverted\":true"));
+  EXPECT_THAT(upright, HasSubstr("\"inverted\":false"));
 }
 
 TEST(FlamegraphTest, ExtremeProfilesAreDrawn) {
@@ -201,7 +221,7 @@ TEST(FlamegraphTest, ExtremeProfilesAreDrawn) {
       profile.total = values[i];
     }
     EXPECT_EQ(xml_problem(svg_of(profile)), "");
-    EXPECT_THAT(html_of(profile), HasSubstr("\"nodes\":"));
+    EXPECT_THAT(columns_in(html_of(profile)), StartsWith("VFC1"));
   }
 }
 
@@ -210,7 +230,9 @@ TEST(FlamegraphTest, DeepStacksAreDrawn) {
   for (int i = 1; i < 4096; ++i) folded += ";f" + std::to_string(i);
   const FrameProfile profile = profile_of(folded + " 1");
   EXPECT_EQ(count_of(svg_of(profile), "<g><title>"), 4097u);
-  EXPECT_THAT(html_of(profile), HasSubstr("\"nodeCount\":4097"));
+  std::string count;
+  put_varint(count, 4097);
+  EXPECT_THAT(columns_in(html_of(profile)), HasSubstr(count + "\x80\x20"));  // then 4096 pops
 }
 
 TEST(FlamegraphTest, SameInputGivesSameBytes) {
@@ -219,19 +241,42 @@ TEST(FlamegraphTest, SameInputGivesSameBytes) {
   EXPECT_EQ(html_of(profile_of(folded)), html_of(profile_of(folded)));
 }
 
-TEST(FlamegraphTest, NodesAreVarintsInPreOrder) {
-  // all: ref 0, self 0; main: 0 up, ref 1<<1, self 0; work: 0 up, ref 2<<1, self 5 -> zigzag 10;
-  // idle: 1 up (a sibling), ref 3<<1, self 3 -> 6
-  EXPECT_THAT(html_of(profile_of("main;work 5\nmain;idle 3")),
-              HasSubstr("\"nodes\":\"" +
-                        base64_encode(std::string_view("\0\0\0\2\0\0\4\12\1\6\6", 11)) + "\""));
+TEST(FlamegraphTest, ThePageHoldsTheTreeAsColumns) {
+  const std::string columns = columns_in(html_of(profile_of("main;work 5\nmain;idle_[i] 3")));
+  EXPECT_THAT(columns, StartsWith("VFC1"));
+  // total, main, idle and below main again work: pops, names, self (zig-zag), nothing cut, inlined
+  const std::string_view nodes("\4\3\0\0\1\4\0\1\2\3\4\0\0\6\12\0\0\4\0\0\1\0", 22);
+  EXPECT_TRUE(columns.ends_with(nodes)) << base64_encode(columns);
+  EXPECT_THAT(columns, HasSubstr("\"inlined\":true"));
+}
+
+TEST(FlameColumnsTest, SayWhatWasCutAndWhatWasBefore) {
+  FoldedSample sample;
+  sample.add("f 2\nf;g 5", true);
+  sample.add("f -1\nf;g 4");
+  FrameProfile profile = sample.profile();
+  Frame& f = profile.frames[1];
+  f.file = f.name;
+  f.line = 7;
+  f.kind = FrameKind::kGo;
+  const FlameTree tree = tree_of(profile);
+  constexpr char kExpected[] =
+      "VFC1\2{}"
+      "\2\0\1f"                  // strings
+      "\2\0\0\0\0\0\1\1\0\16\3"  // names
+      "\2\1\0\2\0\1"             // nodes: pops, names
+      "\2\0\1\2\0\1\2\0\10"      // self, cut nodes, cut
+      "\2\0\4\2\0\12";           // before
+  EXPECT_EQ(write_flame_columns("{}", tree, prune(tree, std::vector<uint8_t>{1, 1, 0})),
+            std::string_view(kExpected, sizeof(kExpected) - 1));
 }
 
 TEST(FlamegraphTest, ThePageForbidsEverythingButItsOwnScript) {
   const std::string html = html_of(profile_of("main 1"));
   EXPECT_THAT(html, HasSubstr("default-src 'none'; script-src 'sha256-"));
   EXPECT_THAT(html, Not(HasSubstr("unsafe-inline")));
-  EXPECT_THAT(html, Not(HasSubstr("http://")));
+  // The script names the namespaces of SVG and MathML, which nobody loads.
+  EXPECT_EQ(count_of(html, "http://"), count_of(html, "http://www.w3.org/"));
   EXPECT_THAT(html, Not(HasSubstr("https://")));
   EXPECT_EQ(csp_hash("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");

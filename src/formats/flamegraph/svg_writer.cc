@@ -56,11 +56,11 @@ Drawing choose_boxes(const std::vector<FlameBox>& boxes, double pixels_per_unit,
 
 class SvgWriter {
  public:
-  SvgWriter(const FrameProfile& profile, const CallTree& tree, const FlamegraphOptions& options)
-      : profile_(profile),
+  SvgWriter(const ReportHeader& header, const FlameTree& tree, const FlamegraphOptions& options)
+      : header_(header),
         tree_(tree),
         options_(options),
-        frames_(collect_frames(profile, tree)),
+        frames_(collect_frames(tree)),
         width_(std::max(options.width_px, 200)) {
     const std::vector<FlameBox> boxes = lay_out_boxes(tree);
     extent_ = boxes.empty() ? 0 : boxes[0].extent;
@@ -71,10 +71,10 @@ class SvgWriter {
   std::string write() {
     const std::vector<std::string> notes = make_notes();
     const int legend_top = 50 + 16 * static_cast<int>(notes.size());
-    top_ = legend_top + (profile_.has_baseline ? 34 : 0) + 24;
+    top_ = legend_top + (tree_.has_baseline() ? 34 : 0) + 24;
     height_ = top_ + static_cast<int>(drawing_.depth + 1) * kRowHeight + kMargin;
 
-    const std::string title = flamegraph_title(profile_, options_);
+    const std::string title = flamegraph_title(header_, options_);
     emit(R"(<?xml version="1.0" encoding="UTF-8"?>
 <svg xmlns="http://www.w3.org/2000/svg" class="vesta" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img" aria-labelledby="title subtitle">
 <title>{2}</title>
@@ -85,12 +85,12 @@ class SvgWriter {
     emit("<text id=\"title\" class=\"title\" x=\"{}\" y=\"26\">{}</text>\n", kMargin,
          markup_escape(title));
     emit("<text id=\"subtitle\" class=\"note\" x=\"{}\" y=\"44\">{}</text>\n", kMargin,
-         markup_escape(flamegraph_subtitle(profile_, tree_)));
+         markup_escape(flamegraph_subtitle(header_, tree_)));
     for (size_t i = 0; i < notes.size(); ++i) {
       emit("<text class=\"note\" x=\"{}\" y=\"{}\">{}</text>\n", kMargin, 60 + 16 * i,
            markup_escape(notes[i]));
     }
-    if (profile_.has_baseline) write_legend(legend_top + 4);
+    if (tree_.has_baseline()) write_legend(legend_top + 4);
     emit("<text id=\"details\" class=\"details\" x=\"{}\" y=\"{}\"></text>\n", kMargin, top_ - 8);
     emit("<text id=\"matched\" class=\"details end\" x=\"{}\" y=\"{}\"></text>\n", width_ - kMargin,
          top_ - 8);
@@ -117,7 +117,7 @@ class SvgWriter {
                                   format_count(drawing_.cut_boxes), options_.min_width_px,
                                   format_percent(drawing_.cut_extent, extent_)));
     }
-    if (const std::string losses = losses_text(profile_); !losses.empty()) {
+    if (const std::string losses = losses_text(header_); !losses.empty()) {
       notes.push_back("Not complete: " + losses);
     }
     if (options_.inverted) {
@@ -130,14 +130,14 @@ class SvgWriter {
     out_ += "<style>\n";
     out_ += kFlameSvgStyle.text;
     const std::span<const FlameColor> colors =
-        profile_.has_baseline ? diff_colors() : frame_colors();
+        tree_.has_baseline() ? diff_colors() : frame_colors();
     std::string dark;
     for (size_t i = 0; i < colors.size(); ++i) {
       emit(".c{}{{fill:{}}}", i, colors[i].light.hex());
       dark += fmt::format(".c{}{{fill:{}}}", i, colors[i].dark.hex());
     }
     emit("\n@media (prefers-color-scheme:dark){{{}}}\n</style>\n", dark);
-    if (profile_.has_baseline) {
+    if (tree_.has_baseline()) {
       emit(
           "<defs><pattern id=\"gone\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
           "patternTransform=\"rotate(45)\"><path class=\"hatch\" d=\"M0 "
@@ -163,38 +163,41 @@ class SvgWriter {
     emit("</g>\n");
   }
 
+  const FlameFrame& frame_of(const FlameBox& box) const {
+    return frames_.frames[frames_.index[tree_.name[box.node]]];
+  }
+
   std::string describe(const FlameBox& box) const {
-    const CallTree::Node& node = tree_.nodes[box.node];
-    const std::string& name = frames_.of(node).name;
+    const std::string& name = frame_of(box).name;
+    const int64_t total = tree_.weights.total[box.node];
+    const int64_t before = tree_.baseline_total(box.node);
     const auto share = [](int64_t value, double base) {
       return format_percent(static_cast<double>(value), base);
     };
-    const double base = share_base(profile_.total, tree_.root().total);
-    if (!profile_.has_baseline) {
-      return fmt::format("{} ({}, {})", name, value_text(node.total, profile_.unit),
-                         share(node.total, base));
+    const double base = share_base(header_.total, tree_.weights.total[0]);
+    if (!tree_.has_baseline()) {
+      return fmt::format("{} ({}, {})", name, value_text(total, header_.unit), share(total, base));
     }
-    const double before_base = share_base(profile_.baseline_total, tree_.root().baseline_total);
+    const double before_base = share_base(header_.baseline_total, tree_.baseline.total[0]);
     return fmt::format("{} (before {}, {}; after {}, {}; change {})", name,
-                       value_text(node.baseline_total, profile_.unit),
-                       share(node.baseline_total, before_base),
-                       value_text(node.total, profile_.unit), share(node.total, base),
-                       change_percent(node.baseline_total, node.total));
+                       value_text(before, header_.unit), share(before, before_base),
+                       value_text(total, header_.unit), share(total, base),
+                       change_percent(before, total));
   }
 
   void write_box(const FlameBox& box) {
-    const CallTree::Node& node = tree_.nodes[box.node];
-    const FlameFrame& frame = frames_.of(node);
+    const FlameFrame& frame = frame_of(box);
     const double x = kMargin + box.start * scale_;
     const double width = extent_ > 0 ? box.extent * scale_ : width_ - 2.0 * kMargin;
     const uint32_t row =
         options_.direction == FlameDirection::kIcicle ? box.depth : drawing_.depth - box.depth;
     const int y = top_ + static_cast<int>(row) * kRowHeight;
-    const int64_t before = node.baseline_total;
-    const bool is_gone = profile_.has_baseline && node.total == 0 && before != 0;
-    const bool is_new = profile_.has_baseline && node.total != 0 && before == 0;
-    const size_t color = profile_.has_baseline
-                             ? static_cast<size_t>(diff_step(before, node.total) + kDiffSteps)
+    const int64_t before = tree_.baseline_total(box.node);
+    const int64_t after = tree_.weights.total[box.node];
+    const bool is_gone = tree_.has_baseline() && after == 0 && before != 0;
+    const bool is_new = tree_.has_baseline() && after != 0 && before == 0;
+    const size_t color = tree_.has_baseline()
+                             ? static_cast<size_t>(diff_step(before, after) + kDiffSteps)
                              : frame.color;
     // A hair between neighbours, but never at the cost of a frame that is narrow itself.
     const double shown = width > 3 ? width - 0.6 : width;
@@ -227,7 +230,7 @@ class SvgWriter {
     json.field("maxDepth", uint64_t{drawing_.depth});
     json.field("icicle", options_.direction == FlameDirection::kIcicle);
     json.field("cutShare", extent_ > 0 ? drawing_.cut_extent / extent_ : 0.0);
-    write_profile_fields(json, profile_, tree_);
+    write_profile_fields(json, header_, tree_);
     json.key("names").begin_array();
     for (const FlameFrame& frame : frames_.frames) json.string(frame.name);
     json.end_array();
@@ -245,24 +248,22 @@ class SvgWriter {
       for (const DrawnBox& drawn : drawing_.boxes) json.number(value(drawn));
       json.end_array();
     };
-    const auto node = [&](const DrawnBox& drawn) -> const CallTree::Node& {
-      return tree_.nodes[drawn.box.node];
-    };
-    column("frame", [&](const DrawnBox& b) { return uint64_t{frames_.index_of(node(b))}; });
+    column("frame",
+           [&](const DrawnBox& b) { return uint64_t{frames_.index[tree_.name[b.box.node]]}; });
     column("parent", [&](const DrawnBox& b) { return uint64_t{b.parent}; });
     column("depth", [&](const DrawnBox& b) { return uint64_t{b.box.depth}; });
     column("start", [&](const DrawnBox& b) { return b.box.start; });
     column("extent", [&](const DrawnBox& b) { return b.box.extent; });
-    column("value", [&](const DrawnBox& b) { return node(b).total; });
-    if (profile_.has_baseline) {
-      column("beforeValue", [&](const DrawnBox& b) { return node(b).baseline_total; });
+    column("value", [&](const DrawnBox& b) { return tree_.weights.total[b.box.node]; });
+    if (tree_.has_baseline()) {
+      column("beforeValue", [&](const DrawnBox& b) { return tree_.baseline.total[b.box.node]; });
     }
     json.end_object();
     return json.take();
   }
 
-  const FrameProfile& profile_;
-  const CallTree& tree_;
+  const ReportHeader& header_;
+  const FlameTree& tree_;
   const FlamegraphOptions& options_;
   const FlameFrames frames_;
   const int width_;
@@ -276,9 +277,11 @@ class SvgWriter {
 
 }  // namespace
 
-std::string write_flamegraph_svg(const FrameProfile& profile, const CallTree& tree,
+std::string write_flamegraph_svg(const ReportHeader& header, const FlameTree& tree,
                                  const FlamegraphOptions& options) {
-  return SvgWriter(profile, tree, options).write();
+  if (!options.inverted) return SvgWriter(header, tree, options).write();
+  const FlameTree from_the_leaves = inverted(tree);
+  return SvgWriter(header, from_the_leaves, options).write();
 }
 
 }  // namespace vesta

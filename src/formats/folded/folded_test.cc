@@ -156,14 +156,15 @@ TEST(Folded, CountsLinesWithoutAStack) {
 }
 
 TEST(Folded, ErrorsNameTheLine) {
-  EXPECT_THAT(error_of("a;b 1\na;c\na;d\n"), HasSubstr("line 2: no count"));
-  EXPECT_THAT(error_of("a;b 1\n\na;c 3x\na\n"), HasSubstr("line 3: no count"));
-  EXPECT_THAT(error_of("a 1e5\n"), HasSubstr("line 1: no count"));
-  EXPECT_THAT(error_of("12\n"), HasSubstr("line 1: no count"));
-  EXPECT_THAT(error_of("a 9223372036854775808\n"), HasSubstr("line 1: the count does not fit"));
+  EXPECT_THAT(error_of("a;b 1\na;c\na;d\n"), HasSubstr("line 2: the count at the end is missing"));
+  EXPECT_THAT(error_of("a;b 1\n\na;c 3x\na\n"),
+              HasSubstr("line 3: the count at the end is missing"));
+  EXPECT_THAT(error_of("a 1e5\n"), HasSubstr("line 1: the count at the end is missing"));
+  EXPECT_THAT(error_of("12\n"), HasSubstr("line 1: the count at the end is missing"));
+  EXPECT_THAT(error_of("a 9223372036854775808\n"), HasSubstr("line 1: the count overflows"));
   EXPECT_EQ(error_of("a 9223372036854775807\n"), "no error");
-  EXPECT_THAT(error_of(""), HasSubstr("without a single stack"));
-  EXPECT_THAT(error_of("# only a comment\n\n"), HasSubstr("line 2: the input ends"));
+  EXPECT_THAT(error_of(""), HasSubstr("contains no stack"));
+  EXPECT_THAT(error_of("# only a comment\n\n"), HasSubstr("line 2: the input contains no stack"));
 }
 
 TEST(Folded, RefusesTextThatIsNoProfile) {
@@ -197,7 +198,7 @@ TEST(Folded, BadLinesAreCountedAndLeftOut) {
   EXPECT_EQ(write_folded(batch), "main;a 3\nmain;d 4\nmain;f 5\nmain;g 6\n");
   EXPECT_EQ(loss(batch, kLossUnparsedLine), 2u);
   // More bad lines than good ones are something else.
-  EXPECT_THAT(error_of(text), HasSubstr("line 2: no count at the end"));
+  EXPECT_THAT(error_of(text), HasSubstr("line 2: the count at the end is missing"));
 }
 
 TEST(Folded, BadLinesOfDifferencesLeaveThemDifferences) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/table_hash.h"
+#include "base/text.h"
 #include "formats/common/line_reader.h"
 #include "formats/common/losses.h"
 #include "formats/common/name_cleaner.h"
@@ -24,7 +25,7 @@ namespace {
 constexpr std::string_view kFormat = "folded";
 constexpr std::string_view kKernelSuffix = "_[k]";
 constexpr std::string_view kHint =
-    "each line must be frames joined by ';', a space and a number, as in: main;work;sort 42";
+    "use lines of frames joined by ';', a space and a number, as in: main;work;sort 42";
 constexpr size_t kLinesToLookAt = 20;
 constexpr size_t kBytesToLookAt = 1 << 20;
 
@@ -34,10 +35,6 @@ struct Number {
   uint64_t whole = 0;
   double fraction = 0;
 };
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 // 12, -3, 12.0
 std::optional<Number> parse_number(std::string_view text) {
@@ -126,7 +123,7 @@ class Reader {
     if (bad_lines_ > lines_ / 2) return std::move(first_problem_);
     if (table.size() == 0) {
       return parse_error_at_line(kFormat, std::max<size_t>(1, lines.number()),
-                                 "the input ends without a single stack", kHint);
+                                 "the input contains no stack", kHint);
     }
     finish(table);
     return std::move(batch_);
@@ -137,9 +134,10 @@ class Reader {
     std::array<Number, 2> numbers{};
     for (size_t column = columns_; column-- > 0;) {
       const auto value = take_number(line);
-      if (!value) return parse_error_at_line(kFormat, number, "no count at the end", kHint);
+      if (!value)
+        return parse_error_at_line(kFormat, number, "the count at the end is missing", kHint);
       if (value->too_large) {
-        return parse_error_at_line(kFormat, number, "the count does not fit into 64 bits");
+        return parse_error_at_line(kFormat, number, "the count overflows 64 bits");
       }
       numbers[column] = *value;
     }

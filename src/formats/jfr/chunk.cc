@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "base/time.h"
 #include "formats/common/parse_error.h"
 
 namespace vesta::jfr {
@@ -22,9 +23,8 @@ int64_t saturate(Int128 value) {
 }  // namespace
 
 int64_t Chunk::ticks_to_ns(int64_t ticks) const {
-  constexpr int64_t kNanosPerSecond = 1'000'000'000;
-  if (ticks_per_second == kNanosPerSecond) return ticks;
-  return saturate(Int128{ticks} * kNanosPerSecond / ticks_per_second);
+  if (ticks_per_second == kSecond) return ticks;
+  return saturate(Int128{ticks} * kSecond / ticks_per_second);
 }
 
 int64_t Chunk::unix_ns(int64_t ticks) const {
@@ -42,7 +42,7 @@ Result<Chunk> read_chunk_header(std::string_view recording, size_t offset) {
   }
   if (!rest.starts_with(kMagic)) {
     return parse_error("jfr", offset, "chunk header: the magic bytes FLR\\0 are missing",
-                       offset == 0 ? "this is no JFR recording" : "the file is damaged");
+                       offset == 0 ? "not a JFR recording" : "the file is damaged");
   }
   Cursor cursor(rest, kMagic.size(), kChunkHeaderBytes, false);
   const int major = cursor.read_short();

@@ -14,14 +14,13 @@ Status ConstantPools::read_chain(const Chunk& chunk, const TypeTable& types, uin
   while (true) {
     if (offset < kChunkHeaderBytes || offset >= chunk.bytes.size()) {
       return parse_error("jfr", chunk.file_offset,
-                         fmt::format("checkpoint: offset {} is outside of its chunk of {} bytes",
+                         fmt::format("checkpoint: offset {} is outside its chunk of {} bytes",
                                      static_cast<int64_t>(offset), chunk.bytes.size()),
                          "the file is damaged");
     }
     if (!seen.insert(offset).second) {
       return parse_error("jfr", chunk.file_offset + offset,
-                         "checkpoint: the chain of checkpoints runs in a circle",
-                         "the file is damaged");
+                         "checkpoint: the chain of checkpoints is circular", "the file is damaged");
     }
     VESTA_ASSIGN(const int64_t delta, read_checkpoint(chunk, types, offset));
     if (delta == 0) return {};

@@ -8,6 +8,7 @@
 
 #include "base/hex.h"
 #include "formats/common/parse_error.h"
+#include "formats/jfr/metadata.h"
 
 namespace vesta::jfr {
 

@@ -196,12 +196,12 @@ class FieldCompiler {
     if (primitive == Primitive::kNone) {
       if (field.type == kNoType) {
         return Error{ErrorCode::kInvalidInput,
-                     fmt::format("{}: nothing describes its type {}", field.name, field.type_id),
+                     fmt::format("{}: unknown type {}", field.name, field.type_id),
                      {}};
       }
       if (depth >= kMaxNesting) {
         return Error{ErrorCode::kInvalidInput,
-                     fmt::format("{}: its type {} contains itself or is nested too deep",
+                     fmt::format("{}: its type {} contains itself or is nested too deeply",
                                  field.name, types_[field.type].name),
                      {}};
       }

@@ -66,7 +66,7 @@ TEST(JfrHostile, SaysThatAnUnfinishedChunkLacksItsTypes) {
   ChunkOptions writing;
   writing.file_state = 3;
   writing.omit_metadata = true;
-  EXPECT_THAT(error_of(small_chunk().finish(writing)), HasSubstr("still being written"));
+  EXPECT_THAT(error_of(small_chunk().finish(writing)), HasSubstr("the recording is incomplete"));
   // Whole chunks before it still count.
   const ProfileBatch batch = read_ok(small_chunk().finish() + small_chunk().finish(writing));
   EXPECT_EQ(total(batch, "samples"), 3);
@@ -101,7 +101,7 @@ TEST(JfrHostile, RefusesOffsetsOutsideOfTheChunk) {
     for (const char value : {'\0', '\x7f', '\xff'}) {
       std::string bytes = small_chunk().finish();
       bytes.replace(field, 8, std::string(8, value));
-      EXPECT_THAT(error_of(bytes), HasSubstr("outside of"));
+      EXPECT_THAT(error_of(bytes), HasSubstr("is outside "));
     }
   }
 }
@@ -147,7 +147,7 @@ TEST(JfrHostile, RefusesFieldsOfUnknownTypes) {
   TestChunk chunk;
   chunk.type("jdk.ExecutionSample",
              {{"odd", "demo.Nowhere"}, {"stackTrace", "jdk.types.StackTrace", true}});
-  EXPECT_THAT(error_of(chunk.finish()), HasSubstr("nothing describes its type"));
+  EXPECT_THAT(error_of(chunk.finish()), HasSubstr("unknown type"));
 }
 
 TEST(JfrHostile, RefusesArraysAndStringsOfTwoGigabytes) {

@@ -88,7 +88,7 @@ TEST(Jfr, RefusesCheckpointsInACircle) {
     ChunkOptions options;
     options.checkpoint_count = 2;
     options.checkpoints_in_a_circle = true;
-    EXPECT_THAT(error_of(small_chunk(compressed).finish(options)), HasSubstr("in a circle"));
+    EXPECT_THAT(error_of(small_chunk(compressed).finish(options)), HasSubstr("is circular"));
   }
 }
 

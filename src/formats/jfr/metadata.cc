@@ -116,7 +116,7 @@ class MetadataParser {
   }
 
   Status read_element(Cursor& cursor, int depth, bool in_class, bool in_field) {
-    if (depth > kMaxDepth) return error(cursor, "elements are nested too deep");
+    if (depth > kMaxDepth) return error(cursor, "elements are nested too deeply");
     const std::string_view name = string_at(cursor.read_int());
     const bool is_class = name == "class" && !in_class;
     const bool is_field = name == "field" && in_class && !in_field;

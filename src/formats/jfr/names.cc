@@ -2,15 +2,14 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace vesta::jfr {
 
 namespace {
 
 constexpr auto kNpos = std::string_view::npos;
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_hex(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }

@@ -17,6 +17,7 @@
 #include "formats/jfr/chunk.h"
 #include "formats/jfr/event_reader.h"
 #include "formats/jfr/id_map.h"
+#include "formats/jfr/metadata.h"
 
 namespace vesta {
 
@@ -74,16 +75,15 @@ class RecordingReader {
       if (!found && has_chunk_) return {};
       if (!found) {
         return parse_error("jfr", chunk.file_offset,
-                           "the recording is still being written and does not describe its events "
-                           "yet",
-                           "stop it, or take a copy with `jcmd PID JFR.dump`");
+                           "the recording is incomplete: it does not describe its events yet",
+                           "stop the recording, or copy it with `jcmd PID JFR.dump`");
       }
       metadata_offset = *found;
     }
     if (metadata_offset < kChunkHeaderBytes || metadata_offset >= chunk.bytes.size()) {
       return parse_error(
           "jfr", chunk.file_offset + 24,
-          fmt::format("chunk header: metadata offset {} is outside of the chunk", metadata_offset),
+          fmt::format("chunk header: metadata offset {} is outside the chunk", metadata_offset),
           "the file is damaged");
     }
     VESTA_ASSIGN(const TypeTable types, read_metadata(chunk, metadata_offset));
@@ -317,7 +317,7 @@ Result<ProfileBatch> read_jfr(std::string_view bytes, const ReadOptions& options
 
 Result<ProfileBatch> read_jfr(std::string_view bytes, const ReadOptions& options, JavaNames names) {
   VESTA_TRY(check_input_size("jfr", bytes, options.max_decoded_bytes));
-  if (bytes.empty()) return parse_error("jfr", 0, "no bytes", "this is no JFR recording");
+  if (bytes.empty()) return parse_error("jfr", 0, "no bytes", "not a JFR recording");
   return jfr::RecordingReader(bytes, options, names).read();
 }
 

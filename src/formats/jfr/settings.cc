@@ -3,6 +3,8 @@
 #include <charconv>
 #include <limits>
 
+#include "base/time.h"
+
 namespace vesta::jfr {
 
 namespace {
@@ -18,10 +20,10 @@ int64_t nanoseconds_of(std::string_view unit) {
   if (unit == "ns") return 1;
   if (unit == "us") return 1'000;
   if (unit == "ms") return 1'000'000;
-  if (unit == "s") return 1'000'000'000;
-  if (unit == "m") return 60'000'000'000;
-  if (unit == "h") return 3'600'000'000'000;
-  if (unit == "d") return 86'400'000'000'000;
+  if (unit == "s") return kSecond;
+  if (unit == "m") return kMinute;
+  if (unit == "h") return kHour;
+  if (unit == "d") return kDay;
   return 0;
 }
 

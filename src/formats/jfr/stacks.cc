@@ -3,6 +3,7 @@
 #include <array>
 
 #include "formats/jfr/id_map.h"
+#include "formats/jfr/metadata.h"
 #include "formats/jfr/names.h"
 
 namespace vesta::jfr {

@@ -1,4 +1,4 @@
-// Bytes as text, the two ways OTLP/JSON writes them. Pure functions.
+// Bytes as base64, as OTLP/JSON writes them. Pure functions.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,5 @@ namespace vesta::otlp {
 std::string to_base64(std::string_view bytes);
 // The standard and the URL-safe alphabet, with or without padding; nothing for other characters.
 std::optional<std::string> from_base64(std::string_view text);
-
-std::string to_hex(std::string_view bytes);
-// Upper or lower case; nothing for other characters or an odd length.
-std::optional<std::string> from_hex(std::string_view text);
 
 }  // namespace vesta::otlp

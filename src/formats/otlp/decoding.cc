@@ -66,14 +66,13 @@ bool Decoding::fail_limit(std::string_view what, uint64_t limit) {
 bool Decoding::well_formed(const WireReader& reader) {
   if (reader.ok()) return true;
   return fail(reader.offset(), "", reader.problem(),
-              "the file is damaged, cut off, or no OTLP profile");
+              "the file is damaged, cut off, or not an OTLP profile");
 }
 
 bool Decoding::wrong_type(const WireReader& reader, const char* field, const char* expected) {
-  return fail(
-      reader.offset(), field,
-      fmt::format("wire type {} where {} belongs", static_cast<int>(reader.type()), expected),
-      "the file is damaged, or of an OTLP version with other field numbers");
+  return fail(reader.offset(), field,
+              fmt::format("wire type {} instead of {}", static_cast<int>(reader.type()), expected),
+              "the file is damaged, or of an OTLP version with other field numbers");
 }
 
 bool Decoding::varint(WireReader& reader, const char* field, uint64_t& out) {
@@ -112,7 +111,7 @@ bool Decoding::nanoseconds(WireReader& reader, const char* field, bool is_fixed,
   if (!(is_fixed ? fixed64(reader, field, value) : varint(reader, field, value))) return false;
   if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
     return fail(reader.offset(), field, fmt::format("{} ns is out of range", value),
-                "times count nanoseconds since 1970 and end in the year 2262");
+                "times are nanoseconds since 1970, up to the year 2262");
   }
   out = static_cast<int64_t>(value);
   return true;

@@ -41,6 +41,17 @@ bool for_each_entry(Decoding& decoding, WireReader dictionary, uint32_t field, c
   return read(first, position);
 }
 
+// The end of reading an entry: `add` puts it into its table, unless it is the first, of which is
+// noted whether there is something in it.
+template <class Add>
+bool keep_entry(Decoding& decoding, const WireReader& entry, size_t position, bool has_content,
+                Add&& add) {
+  if (!decoding.well_formed(entry)) return false;
+  if (position == 0) decoding.has_zero_entry = has_content;
+  if (position > 0) add();
+  return true;
+}
+
 bool attribute_index(Decoding& decoding, const WireReader& reader, uint64_t value,
                      AttributeId& out) {
   if (!decoding.in_table(reader, "attribute_indices", value, decoding.sizes.attributes,
@@ -103,13 +114,8 @@ bool read_function(Decoding& decoding, WireReader entry, size_t position) {
     }
     if (!ok) return false;
   }
-  if (!decoding.well_formed(entry)) return false;
-  if (position > 0) {
-    decoding.dictionary().functions.push_back(function);
-    return true;
-  }
-  decoding.has_zero_entry = function != Function{};
-  return true;
+  return keep_entry(decoding, entry, position, function != Function{},
+                    [&] { decoding.dictionary().functions.push_back(function); });
 }
 
 // A hash of a file keeps a mark in the model, or it would be taken for a build id.
@@ -182,13 +188,8 @@ bool read_mapping(Decoding& decoding, const AttributeTable& attributes, WireRead
     }
     if (!ok) return false;
   }
-  if (!decoding.well_formed(entry)) return false;
-  if (position > 0) {
-    decoding.dictionary().mappings.push_back(mapping);
-    return true;
-  }
-  decoding.has_zero_entry = mapping != Mapping{};
-  return true;
+  return keep_entry(decoding, entry, position, mapping != Mapping{},
+                    [&] { decoding.dictionary().mappings.push_back(mapping); });
 }
 
 bool read_line(Decoding& decoding, WireReader message, Line& line) {
@@ -208,8 +209,9 @@ bool read_line(Decoding& decoding, WireReader message, Line& line) {
       case 3:
         if (!decoding.varint(message, "column", value)) return false;
         if (value > std::numeric_limits<uint32_t>::max()) {
-          return decoding.fail(message.offset(), "column",
-                               fmt::format("{} is no column number", static_cast<int64_t>(value)));
+          return decoding.fail(
+              message.offset(), "column",
+              fmt::format("{} is not a column number", static_cast<int64_t>(value)));
         }
         line.column = static_cast<uint32_t>(value);
         break;
@@ -258,13 +260,8 @@ bool read_location(Decoding& decoding, const AttributeTable& attributes, WireRea
     }
     if (!ok) return false;
   }
-  if (!decoding.well_formed(entry)) return false;
-  if (position > 0) {
-    decoding.dictionary().add_location(location, lines);
-    return true;
-  }
-  decoding.has_zero_entry = location != Location{} || !lines.empty();
-  return true;
+  return keep_entry(decoding, entry, position, location != Location{} || !lines.empty(),
+                    [&] { decoding.dictionary().add_location(location, lines); });
 }
 
 bool read_stack(Decoding& decoding, WireReader entry, size_t position, DictionaryExtras& extras) {
@@ -309,7 +306,7 @@ bool read_id(Decoding& decoding, WireReader& reader, const char* field,
   if (bytes.empty()) return true;
   if (bytes.size() != size) {
     return decoding.fail(reader.offset(), field,
-                         fmt::format("{} bytes where {} belong", bytes.size(), size));
+                         fmt::format("{} bytes instead of {}", bytes.size(), size));
   }
   std::memcpy(id.data(), bytes.data(), size);
   return true;

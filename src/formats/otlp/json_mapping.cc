@@ -1,7 +1,6 @@
 #include "formats/otlp/json_mapping.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <bit>
 #include <charconv>
@@ -10,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/hex.h"
+#include "base/json_reader.h"
 #include "base/json_writer.h"
 #include "formats/common/parse_error.h"
 #include "formats/otlp/base64.h"
@@ -174,7 +175,7 @@ class FromJson {
     const auto value = parse_integer(element, is_unsigned);
     if (!value) {
       return fail(is_unsigned ? "must be an integer from 0 to 2^64-1, as a number or a string"
-                              : "must be an integer of 64 bits, as a number or a string");
+                              : "must be a 64-bit integer, as a number or a string");
     }
     number = *value;
     return true;
@@ -329,19 +330,17 @@ void write_fields(WireReader message, const MessageSchema& schema, JsonWriter& j
 }  // namespace
 
 Result<std::string> json_to_protobuf(std::string_view json) {
-  dom::parser parser;
-  if (parser.allocate(json.size(), kMaxJsonDepth) != simdjson::SUCCESS)
-    return limit_error("OTLP JSON", "the size of the document", simdjson::SIMDJSON_MAXSIZE_BYTES);
-  dom::element document;
-  // Makes the padded copy that simdjson wants.
-  const simdjson::error_code code = parser.parse(json.data(), json.size()).get(document);
-  if (code != simdjson::SUCCESS) {
-    return parse_error_at_field("OTLP JSON", "document", simdjson::error_message(code),
-                                "one message per file; JSON lines are to be split");
+  const auto tree = JsonTree::parse(json, {.max_bytes = simdjson::SIMDJSON_MAXSIZE_BYTES,
+                                           .max_depth = kMaxJsonDepth,
+                                           .repairs_text = false});
+  if (!tree) {
+    return parse_error_at_field("OTLP JSON", "document", tree.error().message,
+                                "split JSON lines into one message per file");
   }
   FromJson mapping;
   WireWriter out;
-  if (!mapping.message(document, kProfilesDataSchema, out)) return mapping.take_error();
+  if (!mapping.message(tree->root().element(), kProfilesDataSchema, out))
+    return mapping.take_error();
   return out.take();
 }
 

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/hex.h"
 #include "formats/otlp/base64.h"
 #include "formats/otlp/reader.h"
 #include "formats/otlp/test_message.h"
@@ -91,7 +92,7 @@ TEST(OtlpJson, ErrorsNameThePath) {
   EXPECT_THAT(error_of(R"({"dictionary": {"linkTable": [{}, {"traceId": "0102"}]}})"),
               HasSubstr("dictionary.linkTable[1].traceId: must be 16 bytes"));
   EXPECT_THAT(error_of(R"({"dictionary": {"functionTable": [{}, {"nameStrindex": 1.5}]}})"),
-              HasSubstr("functionTable[1].nameStrindex: must be an integer"));
+              HasSubstr("functionTable[1].nameStrindex: must be a 64-bit integer"));
   EXPECT_THAT(error_of(R"({"dictionary": {"functionTable": [{}, {"nameStrindex": 7}]}})"),
               HasSubstr("OTLP JSON: dictionary.functionTable[1].nameStrindex: 7 is outside"));
   EXPECT_THAT(
@@ -142,13 +143,13 @@ TEST(OtlpJson, KnowsItsOwnKind) {
 TEST(OtlpJson, Base64AndHex) {
   for (const std::string bytes : {"", "a", "ab", "abc", "\xff\xfe\xfd\xfc"}) {
     EXPECT_EQ(otlp::from_base64(otlp::to_base64(bytes)), bytes);
-    EXPECT_EQ(otlp::from_hex(otlp::to_hex(bytes)), bytes);
+    EXPECT_EQ(from_hex(to_hex(bytes)), bytes);
   }
   EXPECT_EQ(otlp::to_base64("abcd"), "YWJjZA==");
   EXPECT_FALSE(otlp::from_base64("a*"));
   EXPECT_FALSE(otlp::from_base64("a"));
-  EXPECT_FALSE(otlp::from_hex("0"));
-  EXPECT_FALSE(otlp::from_hex("0g"));
+  EXPECT_FALSE(from_hex("0"));
+  EXPECT_FALSE(from_hex("0g"));
 }
 
 }  // namespace

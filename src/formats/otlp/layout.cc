@@ -9,8 +9,8 @@ namespace vesta::otlp {
 namespace {
 
 constexpr std::string_view kMixedHint =
-    "the file is damaged or several senders were concatenated; --otlp-layout 1.8, 1.9 or 1.10 "
-    "reads it one way";
+    "the file is damaged, or files of several senders were joined; try --otlp-layout 1.8, 1.9 or "
+    "1.10";
 
 // A packed or unpacked list inside a sample: what can be said without knowing its meaning.
 struct ListShape {
@@ -310,7 +310,7 @@ class LayoutFinder {
         evidence_.first_both_offset, "",
         "field 2 of the samples can be values (OTLP 1.9) or attributes (1.10), and both readings "
         "are legal",
-        "say which with --otlp-layout 1.9 or --otlp-layout 1.10");
+        "choose with --otlp-layout 1.9 or --otlp-layout 1.10");
   }
 
   // Stops the scan: everything else is decided once the message is rewritten.

@@ -86,7 +86,7 @@ TEST(OtlpLayout, RefusesWhatCanBeReadTwoWaysUnlessTold) {
   m.layout = kLayout1_9;
   m.more_attributes = {TestMessage::attribute(5, TestMessage::number(1))};
   m.samples = {{1, {3}, {}, 0, {100}}};
-  EXPECT_THAT(read_total(m), HasSubstr("both readings are legal | say which with --otlp-layout"));
+  EXPECT_THAT(read_total(m), HasSubstr("both readings are legal | choose with --otlp-layout"));
   EXPECT_EQ(read_total(m, OtlpLayout::kV1_9), "3 with 0 labels");
   EXPECT_EQ(read_total(m, OtlpLayout::kV1_10), "1 with 1 labels");
 }

@@ -257,7 +257,8 @@ TEST(OtlpReader, RefusesIndicesOutOfRange) {
   EXPECT_THAT(error_of(with_entry(7, w)), HasSubstr("stack_table[3].location_indices: 7"));
   w.clear();
   w.always_bytes(1, "short");
-  EXPECT_THAT(error_of(with_entry(4, w)), HasSubstr("link_table[2].trace_id: 5 bytes where 16"));
+  EXPECT_THAT(error_of(with_entry(4, w)),
+              HasSubstr("link_table[2].trace_id: 5 bytes instead of 16"));
 }
 
 // Pyroscope's canary has its first function's location at 0, others have it so in every table.
@@ -334,7 +335,7 @@ TEST(OtlpReader, RefusesIllegalShapes) {
   m.profile_fields = id.take();
   ReadOptions options;
   options.otlp_layout = OtlpLayout::kV1_10;
-  EXPECT_THAT(error_of(m.encode(), options), HasSubstr("profile_id: 3 bytes where 16"));
+  EXPECT_THAT(error_of(m.encode(), options), HasSubstr("profile_id: 3 bytes instead of 16"));
   m = usual_message();
   m.samples[0].values = {-5};
   m.time = UINT64_MAX;

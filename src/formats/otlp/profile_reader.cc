@@ -6,7 +6,9 @@
 #include <limits>
 
 #include "formats/common/losses.h"
+#include "formats/common/read_options.h"
 #include "formats/otlp/conventions.h"
+#include "formats/protobuf/wire.h"
 #include "profile/sample_table.h"
 
 namespace vesta::otlp {
@@ -105,7 +107,7 @@ bool ProfileReader::read_renumbered(WireReader& message, Profile& profile,
       return true;
     }
     return decoding_.fail(message.offset(), "profile_id",
-                          fmt::format("{} bytes where 16 or none belong", id.size()));
+                          fmt::format("{} bytes instead of 16 or none", id.size()));
   }
   if (field == layout_.profile_comments && field != 0) {
     return decoding_.integers(message, "comment_strindices", [&](uint64_t value) {
@@ -220,7 +222,7 @@ bool ProfileReader::read_times(WireReader& message) {
     if (time > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
       return decoding_.fail(message.offset(), "timestamps_unix_nano",
                             fmt::format("{} ns is out of range", time),
-                            "times count nanoseconds since 1970 and end in the year 2262");
+                            "times are nanoseconds since 1970, up to the year 2262");
     }
     times_ns_.push_back(static_cast<int64_t>(time));
     return true;
@@ -246,12 +248,12 @@ bool ProfileReader::add_rows(size_t offset, StackId stack, LinkId link, SampleTa
   const ReadOptions& options = decoding_.options();
   if (values_.empty() && times_ns_.empty()) {
     return decoding_.fail(offset, "", "a sample with neither values nor timestamps",
-                          "OTLP wants one value, or timestamps, or as many of one as of the other");
+                          "a sample needs one value, or timestamps, or an equal number of both");
   }
   if (!values_.empty() && values_.size() != (times_ns_.empty() ? 1 : times_ns_.size())) {
     return decoding_.fail(
         offset, "", fmt::format("{} values with {} timestamps", values_.size(), times_ns_.size()),
-        "OTLP wants one value, or timestamps, or as many of one as of the other");
+        "a sample needs one value, or timestamps, or an equal number of both");
   }
   const bool keep_times = options.keep_timestamps && !times_ns_.empty();
   rows_read_ += keep_times ? times_ns_.size() : 1;

@@ -7,6 +7,7 @@
 #include "formats/otlp/join.h"
 #include "formats/otlp/profile_reader.h"
 #include "formats/otlp/release_1_7.h"
+#include "formats/protobuf/wire.h"
 
 namespace vesta {
 namespace otlp {
@@ -89,7 +90,7 @@ class MessageReader {
     if (found < 2) return true;
     // Protobuf would merge them, and every index into the second one would be off.
     return decoding_.fail(second, "dictionary", "a second dictionary",
-                          "several messages in one file? split it, one message per file");
+                          "split the file into one message per file");
   }
 
   bool read_resource_profiles(WireReader message, ProfileReader& profiles) {

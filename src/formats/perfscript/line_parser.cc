@@ -4,6 +4,7 @@
 #include <charconv>
 #include <vector>
 
+#include "base/text.h"
 #include "formats/common/line_reader.h"
 #include "profile/frame_name.h"
 

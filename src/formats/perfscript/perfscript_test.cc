@@ -233,7 +233,8 @@ TEST(PerfScript, CountsWhatItDoesNotUnderstand) {
 
 TEST(PerfScript, RefusesTextWithoutSamples) {
   EXPECT_THAT(error_of(""), HasSubstr("perf script: line 1: the input is empty"));
-  EXPECT_THAT(error_of("# ====\n\nDear reader\n"), HasSubstr("line 3: there is no sample"));
+  EXPECT_THAT(error_of("# ====\n\nDear reader\n"),
+              HasSubstr("line 3: the input contains no sample"));
   EXPECT_THAT(error_of("main;a 3\nmain;b 4\n"), HasSubstr("no sample"));
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/table_hash.h"
+#include "base/text.h"
 #include "demangle/demangle.h"
 #include "formats/common/line_reader.h"
 #include "formats/common/losses.h"
@@ -65,8 +66,9 @@ class Reader {
     if (groups_.empty()) {
       return parse_error_at_line(
           kFormat, std::max<size_t>(1, first_unparsed_),
-          lines.number() == 0 ? "the input is empty" : "there is no sample in the whole input",
-          "expected lines such as: comm 123 [001] 5.678: 1000 cycles: and below them frames");
+          lines.number() == 0 ? "the input is empty" : "the input contains no sample",
+          "use the output of perf script: lines such as comm 123 [001] 5.678: 1000 cycles: "
+          "followed by frames");
     }
     finish();
     return std::move(batch_);

@@ -102,7 +102,7 @@ TEST(PprofBadInput, TextIsNoProfile) {
 TEST(PprofBadInput, NoSampleType) {
   FileBuilder file;
   file.function(1, "f");
-  EXPECT_THAT(error_of(file.finish()), HasSubstr("sample_type: the profile has none"));
+  EXPECT_THAT(error_of(file.finish()), HasSubstr("sample_type: missing"));
 }
 
 TEST(PprofBadInput, FirstStringIsNotEmpty) {
@@ -116,7 +116,7 @@ TEST(PprofBadInput, FirstStringIsNotEmpty) {
 TEST(PprofBadInput, NoStrings) {
   WireWriter out;
   out.always_bytes(profile::kSampleType, "");
-  EXPECT_THAT(error_of(out.view()), HasSubstr("string_table: the profile has none"));
+  EXPECT_THAT(error_of(out.view()), HasSubstr("string_table: missing"));
 }
 
 TEST(PprofBadInput, IdsThatAreZeroOrTwice) {
@@ -129,13 +129,13 @@ TEST(PprofBadInput, IdsThatAreZeroOrTwice) {
   EXPECT_THAT(with([](B& f) { f.mapping(0, "a"); }), HasSubstr("mapping.id: must not be 0"));
   EXPECT_THAT(with([](B& f) { f.function(0, "a"); }), HasSubstr("function.id: must not be 0"));
   EXPECT_THAT(with([](B& f) { f.location(0, {1}); }), HasSubstr("location.id: must not be 0"));
-  EXPECT_THAT(with([](B& f) { f.function(2, "a"); }), HasSubstr("function.id: 2 is there twice"));
-  EXPECT_THAT(with([](B& f) { f.location(1, {}); }), HasSubstr("location.id: 1 is there twice"));
+  EXPECT_THAT(with([](B& f) { f.function(2, "a"); }), HasSubstr("function.id: duplicate 2"));
+  EXPECT_THAT(with([](B& f) { f.location(1, {}); }), HasSubstr("location.id: duplicate 1"));
   EXPECT_THAT(with([](B& f) {
                 f.mapping(1ull << 40, "a");
                 f.mapping(1ull << 40, "b");
               }),
-              HasSubstr("mapping.id: 1099511627776 is there twice"));
+              HasSubstr("mapping.id: duplicate 1099511627776"));
 }
 
 TEST(PprofBadInput, IdsThatAreMissing) {

@@ -85,8 +85,8 @@ class Scanner {
     if (outline_.sample_count > options_.max_samples)
       return limit_error("pprof", "number of samples", options_.max_samples);
     if (file_strings_ == 0) {
-      return malformed(bytes_.size(), "string_table: the profile has none",
-                       "this is no pprof profile, or its end is missing");
+      return malformed(bytes_.size(), "string_table: missing",
+                       "the file is not a pprof profile, or its end is missing");
     }
     return std::move(outline_);
   }
@@ -197,7 +197,7 @@ class Scanner {
         if (file_strings_++ != 0) return add(text);
         if (text.empty()) return;
         status = malformed(at, "string_table[0]: must be the empty string",
-                           "this is no pprof profile, or a faulty tool wrote it");
+                           "the file is not a pprof profile, or was written by a broken tool");
       });
     };
     if (plain) {
@@ -233,7 +233,7 @@ class Scanner {
     return malformed(reader.offset(),
                      fmt::format("field {} of the profile has wire type {}", reader.field(),
                                  static_cast<int>(reader.type())),
-                     "this is no pprof profile, or it is damaged");
+                     "the file is not a pprof profile, or is damaged");
   }
 
   std::string_view bytes_;
@@ -252,7 +252,7 @@ Result<Outline> outline_of(std::string_view bytes, const ReadOptions& options,
 
 Error malformed(size_t offset, std::string_view what, std::string_view hint) {
   return parse_error("pprof", offset, what,
-                     hint.empty() ? "the file is damaged, or a faulty tool wrote it" : hint);
+                     hint.empty() ? "the file is damaged, or was written by a broken tool" : hint);
 }
 
 }  // namespace vesta::pprof

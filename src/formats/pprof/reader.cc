@@ -131,8 +131,8 @@ Status read_profile_fields(std::string_view bytes, const Outline& outline, Profi
   const StringTable& strings = batch.dictionary.strings;
   Profile& p = batch.profiles.front();
   if (outline.sample_types.empty()) {
-    return malformed(bytes.size(), "sample_type: the profile has none",
-                     "this is no pprof profile, or its start is missing");
+    return malformed(bytes.size(), "sample_type: missing",
+                     "the file is not a pprof profile, or its start is missing");
   }
   for (const uint32_t offset : outline.sample_types) {
     VESTA_ASSIGN(const SampleType type, decode_value_type(bytes, offset, strings, "sample_type"));
@@ -173,10 +173,10 @@ Result<ProfileBatch> read(std::string_view bytes, const ReadOptions& options) {
     return limit_error("pprof", "size in bytes", std::numeric_limits<uint32_t>::max());
   if (bytes.empty()) {
     return malformed(0, "the file is empty",
-                     "an endpoint that answers nothing often has profiling switched off");
+                     "an endpoint that answers nothing often has profiling disabled");
   }
   if (looks_like_legacy_pprof(bytes)) {
-    Error error = malformed(0, "this is a profile in a format older than profile.proto",
+    Error error = malformed(0, "the format is older than profile.proto",
                             "convert it with `go tool pprof -proto BINARY FILE > profile.pb.gz`");
     error.code = ErrorCode::kUnsupported;
     return error;

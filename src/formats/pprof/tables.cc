@@ -34,7 +34,7 @@ Error bad_string(size_t offset, std::string_view field, uint64_t index, size_t c
 
 Error bad_id(uint64_t id, std::string_view name, uint32_t offset) {
   if (id == 0) return malformed(offset, fmt::format("{}.id: must not be 0", name));
-  return malformed(offset, fmt::format("{}.id: {} is there twice", name, id));
+  return malformed(offset, fmt::format("{}.id: duplicate {}", name, id));
 }
 
 // Reads varint fields that stand in the order of their numbers, each there at most once, without a

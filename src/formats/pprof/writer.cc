@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/hex.h"
 #include "base/table_hash.h"
 #include "base/utf8.h"
 #include "formats/pprof/fields.h"
@@ -74,13 +75,6 @@ class Strings {
   std::deque<std::string> owned_;
   uint64_t empty_text_ = 0;
 };
-
-template <size_t N>
-std::string to_hex(const std::array<uint8_t, N>& bytes) {
-  std::string out;
-  for (const uint8_t byte : bytes) out += fmt::format("{:02x}", byte);
-  return out;
-}
 
 class Writer {
  public:

@@ -30,7 +30,7 @@ Error error_at(std::string_view path, std::string_view what, std::string_view hi
 }
 
 Error syntax_error(std::string_view path) {
-  return error_at(path, "not valid JSON from here on", kSyntaxHint);
+  return error_at(path, "invalid JSON from here on", kSyntaxHint);
 }
 
 // What the file says of one profile before its samples or events.
@@ -96,7 +96,7 @@ class Reader {
 
   static Error wrong_schema() {
     return error_at("$schema", fmt::format("must be \"{}\"", kSchema),
-                    "files without it are of another format, or not from speedscope");
+                    "the file is of another format, or not from speedscope");
   }
 
   Status read_frames(ondemand::value shared_value) {
@@ -184,7 +184,7 @@ class Reader {
         if (index == active_) active_kind_ = header.unit.kind;
         ++index;
       }
-      if (index == 0) return error_at("profiles", "empty", "the file has nothing to show");
+      if (index == 0) return error_at("profiles", "empty", "the file contains no profiles");
       return {};
     }
     return error_at("profiles", "missing");
@@ -283,7 +283,7 @@ class Reader {
       if (!number) return error_at(path(), "not a number", kSyntaxHint);
       if (number->real < 0 && !options_.allow_negative) ++negative_samples_;
       const auto weight = to_base_unit(*number, header.unit.to_base, group.carry);
-      if (!weight) return error_at(path(), "does not fit into 64 bits");
+      if (!weight) return error_at(path(), "the value overflows 64 bits");
       weights.push_back(*weight);
     }
 
@@ -302,8 +302,8 @@ class Reader {
         stack_.push_back(frames_[*frame]);
       }
       if (index >= weights.size()) {
-        return error_at(path(), fmt::format("there are {} weights only", weights.size()),
-                        "samples and weights must be equally many");
+        return error_at(path(), fmt::format("there are only {} weights", weights.size()),
+                        "samples and weights must have the same length");
       }
       VESTA_TRY(add_sample(group, weights[index]));
       ++index;
@@ -311,7 +311,7 @@ class Reader {
     if (index < weights.size()) {
       return error_at(fmt::format("{}.weights", header.path),
                       fmt::format("{} weights for {} samples", weights.size(), index),
-                      "samples and weights must be equally many");
+                      "samples and weights must have the same length");
     }
     return {};
   }
@@ -334,11 +334,11 @@ class Reader {
         if (span && span->real < 0) {
           return error_at(path() + ".at",
                           fmt::format("{} is before the event at {}", event.at.real, last->real),
-                          "events must be in order of time");
+                          "events must be in chronological order");
         }
         std::optional<int64_t> value;
         if (span) value = to_base_unit(*span, header.unit.to_base, group.carry);
-        if (!value) return error_at(path() + ".at", "does not fit into 64 bits");
+        if (!value) return error_at(path() + ".at", "the value overflows 64 bits");
         // Between two calls from outside nothing runs: an empty stack has no time of its own.
         if (*value != 0 && !stack_.empty()) VESTA_TRY(add_sample(group, *value));
       }
@@ -364,7 +364,7 @@ class Reader {
       return error_at(fmt::format("{}.events", header.path),
                       fmt::format("{} frames are still open after event {}, the last one",
                                   open_.size(), index - 1),
-                      "the trace is incomplete: let the program that records it close all frames");
+                      "the trace is incomplete: the program that records it must close all frames");
     }
     return {};
   }

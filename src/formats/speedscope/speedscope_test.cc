@@ -140,10 +140,10 @@ TEST(Speedscope, RefusesBrokenSamples) {
   EXPECT_THAT(error("[[0],[0,3]]", "[1,2]"), HasSubstr("profiles[0].samples[1][1]: not the index"));
   EXPECT_THAT(error("[[-1]]", "[1]"), HasSubstr("samples[0][0]: not the index"));
   EXPECT_THAT(error("[[0.5]]", "[1]"), HasSubstr("samples[0][0]: not the index"));
-  EXPECT_THAT(error("[[0],[0]]", "[1]"), HasSubstr("samples[1]: there are 1 weights only"));
+  EXPECT_THAT(error("[[0],[0]]", "[1]"), HasSubstr("samples[1]: there are only 1 weights"));
   EXPECT_THAT(error("[[0]]", "[1,2]"), HasSubstr("2 weights for 1 samples"));
   EXPECT_THAT(error("[[0]]", "[\"x\"]"), HasSubstr("weights[0]: not a number"));
-  EXPECT_THAT(error("[[0]]", "[1e300]"), HasSubstr("weights[0]: does not fit"));
+  EXPECT_THAT(error("[[0]]", "[1e300]"), HasSubstr("weights[0]: the value overflows 64 bits"));
   EXPECT_THAT(error("[[0]]", "[18446744073709551615]"), HasSubstr("weights[0]: not a number"));
   EXPECT_THAT(error("[0]", "[1]"), HasSubstr("samples[0]: not an array"));
   EXPECT_THAT(error("{}", "[1]"), HasSubstr("samples: not an array"));

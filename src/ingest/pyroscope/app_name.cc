@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "formats/common/line_reader.h"
 
@@ -11,7 +12,8 @@ namespace vesta::pyroscope {
 namespace {
 
 constexpr std::string_view kHint =
-    "names look like app.cpu{region=eu,pod=a}: letters, digits, and _ . - / for the application";
+    "use a name such as app.cpu{region=eu,pod=a}, with letters, digits and _ . - / in the "
+    "application";
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -41,7 +43,7 @@ Result<LabelPairs> parse_bare_labels(std::string_view text) {
     const std::string_view key = trim(pair.substr(0, equals));
     const std::string_view value = trim(pair.substr(equals + 1));
     if (key.empty() || !std::ranges::all_of(key, is_word))
-      return name_error("no name for a label", pair);
+      return name_error("not a valid label name", pair);
     if (value.find_first_of("{}") != std::string_view::npos)
       return name_error("a brace in the value of a label", pair);
     if (key.starts_with("__")) continue;
@@ -59,14 +61,14 @@ Result<AppName> parse_app_name(std::string_view text) {
   constexpr size_t kMaxBytes = 64 * 1024;
   if (text.size() > kMaxBytes) {
     return Error{ErrorCode::kInvalidInput,
-                 fmt::format("name: {} bytes, {} are allowed", text.size(), kMaxBytes), ""};
+                 fmt::format("name: {} bytes exceed the limit of {}", text.size(), kMaxBytes), ""};
   }
   const size_t brace = std::min(text.find('{'), text.size());
   AppName name;
   name.app = trim(text.substr(0, brace));
-  if (name.app.empty()) return name_error("no application in", text);
+  if (name.app.empty()) return name_error("no application name in", text);
   if (!std::ranges::all_of(name.app, is_word))
-    return name_error("no name for an application", name.app);
+    return name_error("not a valid application name", name.app);
   VESTA_ASSIGN(name.labels, parse_bare_labels(text.substr(brace)));
   return name;
 }

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ingest/pyroscope/time_words.h"
-
 namespace vesta::pyroscope {
 namespace {
 
@@ -53,29 +51,6 @@ TEST(AppName, SuffixFollowsTheLastDot) {
   EXPECT_EQ(split_suffix("my.app.cpu"),
             std::pair(std::string_view("my.app"), std::string_view("cpu")));
   EXPECT_EQ(split_suffix("app"), std::pair(std::string_view("app"), std::string_view()));
-}
-
-TEST(TimeWords, UnitIsToldByLength) {
-  constexpr int64_t kSecond = 1'000'000'000;
-  EXPECT_EQ(*parse_time("1700000000", 0), 1'700'000'000 * kSecond);
-  EXPECT_EQ(*parse_time("1700000000123", 0), 1'700'000'000'123 * 1'000'000);
-  EXPECT_EQ(*parse_time("1700000000123456", 0), 1'700'000'000'123'456 * 1'000);
-  EXPECT_EQ(*parse_time("1700000000123456789", 0), 1'700'000'000'123'456'789);
-  EXPECT_EQ(*parse_time("20240131", 0), 1'706'659'200 * kSecond);
-}
-
-TEST(TimeWords, NowMayHaveASpan) {
-  constexpr int64_t kSecond = 1'000'000'000;
-  EXPECT_EQ(*parse_time("now", 7), 7);
-  EXPECT_EQ(*parse_time("now-1h30m", 10'000 * kSecond), 4'600 * kSecond);
-  EXPECT_EQ(*parse_time("now+2mon", 0), 60 * 86'400 * kSecond);
-}
-
-TEST(TimeWords, AnythingElseIsRefused) {
-  for (const char* text : {"", "x", "-1", "now-", "now-h", "now*1h", "now-1x", "20241399", "1.5",
-                           "99999999999999999999", "999999999999999999", "now-999999999999y"}) {
-    EXPECT_FALSE(parse_time(text, 0).ok()) << text;
-  }
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 #include "formats/common/parse_error.h"
 #include "formats/protobuf/wire.h"
 #include "profile/dictionary_builder.h"
+#include "profile/merge/transform.h"
 #include "profile/merged_profile.h"
-#include "profile/transform.h"
 
 namespace vesta::pyroscope {
 namespace {

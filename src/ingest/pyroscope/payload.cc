@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/json_reader.h"
+#include "base/time.h"
 #include "base/utf8.h"
-#include "formats/common/json_document.h"
+#include "formats/common/parse_error.h"
 #include "formats/folded/reader.h"
 #include "formats/jfr/reader.h"
 #include "formats/pprof/reader.h"
@@ -15,41 +17,28 @@
 #include "ingest/pyroscope/jfr_labels.h"
 #include "ingest/pyroscope/stack_formats.h"
 #include "ingest/unpack.h"
+#include "profile/merge/transform.h"
 #include "profile/merged_profile.h"
-#include "profile/transform.h"
 
 namespace vesta::pyroscope {
 namespace {
 
 // {"samples": {"display-name": "cpu", "units": …}, …}: only the display names matter.
 Result<DisplayNames> read_sample_type_config(std::string_view text) {
-  constexpr std::string_view kFormat = "sample_type_config";
-  JsonDocument json;
-  VESTA_TRY(json.open(kFormat, text));
-  const auto bad = [&](std::string_view what) {
-    return parse_error_at_field(kFormat, "(top level)", what,
-                                "it is an object with an object for each sample type");
-  };
-  ondemand::object root;
-  if (!json.root(root)) return bad("not a JSON object");
-  DisplayNames names;
-  for (auto item : root) {
-    ondemand::field field;
-    std::string_view type;
-    ondemand::object config;
-    if (std::move(item).get(field) || field.unescaped_key().get(type)) return bad("not valid JSON");
-    const std::string key(type);
-    if (field.value().get_object().get(config)) return bad("a value that is no object");
-    std::string shown;
-    for (auto inner : config) {
-      ondemand::field member;
-      std::string_view value;
-      if (std::move(inner).get(member)) return bad("not valid JSON");
-      if (member.key() == "display-name" && !member.value().get_string().get(value)) shown = value;
+  const auto read = [&]() -> Result<DisplayNames> {
+    VESTA_ASSIGN(const JsonTree tree, JsonTree::parse(text));
+    VESTA_ASSIGN(const auto types, tree.root().fields());
+    DisplayNames names;
+    for (const auto& [type, config] : types) {
+      VESTA_TRY(config.fields());
+      names[std::string(type)] = config["display-name"].text().value_or("");
     }
-    names[key] = shown;
-  }
-  return names;
+    return names;
+  };
+  auto names = read();
+  if (names) return names;
+  return parse_error_at_field("sample_type_config", "(top level)", names.error().message,
+                              "use an object with one object for each sample type");
 }
 
 // Old profilers of scripting languages put the file beside the function's name.
@@ -117,13 +106,13 @@ Status read_jfr_payload(const Payload& payload, std::string_view bytes, const Re
   return {};
 }
 
-Result<const TypeWord*> type_of(std::string_view suffix) {
-  const TypeWord* word = find_type_word(suffix.empty() ? "cpu" : suffix);
+Result<const ProfileTypeRow*> type_of(std::string_view suffix) {
+  const ProfileTypeRow* word = find_pyroscope_word(suffix.empty() ? "cpu" : suffix);
   if (word != nullptr) return word;
   return Error{ErrorCode::kUsage,
-               fmt::format("name: '{}' after the last dot is no type of profile",
+               fmt::format("name: '{}' after the last dot is not a profile type",
                            replace_invalid_utf8(suffix.substr(0, 60))),
-               fmt::format("it is one of {}", known_type_words())};
+               fmt::format("use one of {}", pyroscope_word_list())};
 }
 
 // Groups with two numbers on each line look like a difference of profiles; the last one counts.
@@ -134,14 +123,13 @@ void keep_last_type(ProfileBatch& batch) {
 
 // Formats that say nothing of time cover what the URL says, unless that makes no sense.
 int64_t duration_of(const Payload& payload) {
-  constexpr int64_t kDay = int64_t{86'400} * 1'000'000'000;
   const int64_t span = saturating_subtract(payload.until_ns, payload.from_ns);
   return span > 0 && span < kDay ? span : 0;
 }
 
 Status read_stacks_payload(const Payload& payload, std::string_view bytes,
                            const ReadOptions& options, ReadPayload& out) {
-  VESTA_ASSIGN(const TypeWord* const word, type_of(split_suffix(payload.name.app).second));
+  VESTA_ASSIGN(const ProfileTypeRow* const word, type_of(split_suffix(payload.name.app).second));
   switch (payload.format) {
     case PayloadFormat::kLines: {
       VESTA_ASSIGN(out.batch, read_lines(bytes, options));
@@ -180,8 +168,8 @@ Status read_speedscope_payload(const Payload& payload, std::string_view bytes,
     std::string_view word = "cpu";
     if (unit == "bytes") word = "bytes";
     if (unit == "nanoseconds" && !is_single) word = "wall";
-    if (is_single && find_type_word(suffix) != nullptr) word = suffix;
-    apply_type_word(dictionary, profile, *find_type_word(word), payload.sample_rate);
+    if (is_single && find_pyroscope_word(suffix) != nullptr) word = suffix;
+    apply_type_word(dictionary, profile, *find_pyroscope_word(word), payload.sample_rate);
     profile.time_ns = 0;
     profile.duration_ns = duration_of(payload);
   }
@@ -213,7 +201,7 @@ Result<ReadPayload> read_payload(const Payload& payload, const ReadOptions& opti
   }
   std::string_view service = payload.name.app;
   if (names_type_by_suffix(payload.format) &&
-      find_type_word(split_suffix(service).second) != nullptr)
+      find_pyroscope_word(split_suffix(service).second) != nullptr)
     service = split_suffix(service).first;
   out.hints.protocol = IngestProtocol::kPyroscopeIngest;
   out.hints.labels = payload.name.labels;

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/leb128.h"
+#include "base/text.h"
 #include "formats/common/line_reader.h"
 #include "formats/common/name_cleaner.h"
 #include "formats/common/parse_error.h"
@@ -95,51 +97,43 @@ struct Record {
 
 class RecordReader {
  public:
-  RecordReader(std::string_view format, std::string_view bytes) : format_(format), bytes_(bytes) {}
+  RecordReader(std::string_view format, std::string_view bytes)
+      : format_(format), bytes_(bytes), reader_(bytes) {}
 
-  bool at_end() const { return at_ == bytes_.size(); }
-  size_t offset() const { return at_; }
+  bool at_end() const { return reader_.at_end(); }
+  size_t offset() const { return bytes_.size() - reader_.remaining(); }
 
   Result<Record> next() {
     Record record;
-    const size_t start = at_;
-    uint64_t length = 0;
-    if (!varint(length)) return cut_off("length of a name");
+    const size_t start = offset();
+    const uint64_t length = reader_.varint();
+    if (!reader_.ok()) return cut_off("length of a name");
     if (length > kMaxNameBytes) {
       return parse_error(format_, start, fmt::format("a name of {} bytes", length),
-                         "names have at most 65535 bytes; is this another format?");
+                         "names have up to 65535 bytes; check the format");
     }
-    if (length > bytes_.size() - at_) return cut_off("a name");
-    record.name = bytes_.substr(at_, length);
-    at_ += length;
-    if (!varint(record.value)) return cut_off("a value");
-    if (!varint(record.children)) return cut_off("a number of children");
+    if (length > reader_.remaining()) return cut_off("a name");
+    record.name = reader_.bytes(length);
+    record.value = reader_.varint();
+    if (!reader_.ok()) return cut_off("a value");
+    record.children = reader_.varint();
+    if (!reader_.ok()) return cut_off("a number of children");
     if (record.children > kMaxChildren) {
-      return parse_error(format_, start, fmt::format("{} children of one node", record.children),
-                         fmt::format("{} are allowed", kMaxChildren));
+      return parse_error(format_, start, fmt::format("one node has {} children", record.children),
+                         fmt::format("the limit is {}", kMaxChildren));
     }
     return record;
   }
 
  private:
-  bool varint(uint64_t& value) {
-    value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      if (at_ == bytes_.size()) return false;
-      const auto byte = static_cast<uint8_t>(bytes_[at_++]);
-      value |= uint64_t{byte & 0x7Fu} << shift;
-      if (byte < 0x80) return true;
-    }
-    return false;
-  }
   Error cut_off(std::string_view what) const {
-    return parse_error(format_, at_, fmt::format("{} is cut off", what),
+    return parse_error(format_, offset(), fmt::format("{} is cut off", what),
                        "the body is incomplete, or of another format");
   }
 
   std::string_view format_;
   std::string_view bytes_;
-  size_t at_ = 0;
+  VarintReader reader_;
 };
 
 // Visits records in pre-order: `enter(record)` going down, `leave()` when all children are done.

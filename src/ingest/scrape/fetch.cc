@@ -69,8 +69,8 @@ Result<std::string> fetch_profile(HttpCall call) {
     if (!next) {
       return Error{
           ErrorCode::kPermission,
-          fmt::format("the target answered {}, which leads to another address", answer.status),
-          "scrape the address that has the profiles"};
+          fmt::format("the target answered {}, a redirect to another address", answer.status),
+          "scrape the final address"};
     }
     if (followed == kMaxRedirects) {
       return Error{ErrorCode::kIo, "the target redirects too often", ""};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/time.h"
 #include "config/relabel_config.h"
 #include "config/values.h"
 #include "config/yaml.h"
@@ -19,7 +20,6 @@ using config::Node;
 using config::Reader;
 
 constexpr size_t kMaxTargets = 100'000;
-constexpr int64_t kSecond = 1'000'000'000;
 constexpr config::Duration kSpan = {kSecond, 86'400 * kSecond};
 
 // Labels are sorted, which a map of text need not be.
@@ -61,7 +61,7 @@ struct Profiles {
   void read(Reader& reader, const Node& node, const std::string& path,
             std::vector<ScrapeProfile>& to) const {
     if (!node.is_map() && !node.is_nothing()) {
-      return reader.fail(node.at, path, "here belong the names of profiles");
+      return reader.fail(node.at, path, "must be a map of profile names");
     }
     for (const config::Member& member : node.members) {
       auto profile = std::ranges::find(to, member.key, &ScrapeProfile::name);
@@ -102,9 +102,9 @@ Fields fields_of(ScrapeJob& job) {
 }
 
 void check_job(Reader& reader, const Node& node, const std::string& path, ScrapeJob& job) {
-  if (job.name.empty()) return reader.fail(node.at, path, "a job without job_name");
+  if (job.name.empty()) return reader.fail(node.at, path, "job_name is missing");
   if (job.static_targets.empty() && job.files.empty()) {
-    reader.fail(node.at, path, "a job without static_configs and file_sd_configs");
+    reader.fail(node.at, path, "the job has neither static_configs nor file_sd_configs");
   }
 }
 
@@ -120,7 +120,7 @@ struct Jobs {
     for (size_t i = 0; i < to.size(); ++i) {
       if (!to[i].name.empty() && !names.insert(to[i].name).second) {
         reader.fail(node.items[i].at, path,
-                    fmt::format("two jobs are called '{}'", config::shown(to[i].name)));
+                    fmt::format("two jobs have the name '{}'", config::shown(to[i].name)));
       }
     }
   }

@@ -9,6 +9,7 @@
 
 #include "base/labels.h"
 #include "base/result.h"
+#include "base/time.h"
 #include "config/field.h"
 #include "config/relabel.h"
 
@@ -29,7 +30,7 @@ struct TargetGroup {
 
 struct FileDiscovery {
   std::vector<std::string> files;  // the last part of a path may hold *
-  int64_t refresh_ns = int64_t{30} * 1'000'000'000;
+  int64_t refresh_ns = 30 * kSecond;
 };
 
 struct ScrapeJob {
@@ -37,8 +38,8 @@ struct ScrapeJob {
   std::string tenant = "anonymous";
   std::string scheme = "http";
   std::string path_prefix;
-  int64_t interval_ns = int64_t{15} * 1'000'000'000;
-  int64_t timeout_ns = int64_t{10} * 1'000'000'000;  // beyond what a recording takes
+  int64_t interval_ns = 15 * kSecond;
+  int64_t timeout_ns = 10 * kSecond;  // beyond what a recording takes
   std::string bearer_token;
   std::vector<ScrapeProfile> profiles;
   std::vector<TargetGroup> static_targets;

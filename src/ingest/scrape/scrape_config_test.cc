@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 
 #include "config/yaml.h"
 #include "ingest/scrape/targets.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta {
 namespace {
@@ -75,22 +75,22 @@ TEST(ScrapeConfig, ErrorsHaveLinesAndSuggestions) {
   };
   const std::string job = "scrape_configs:\n  - job_name: a\n";
   EXPECT_THAT(error(job + "    scrape_intervall: 5s\n"),
-              HasSubstr("f.yaml:3:5: there is no key 'scrape_configs[0].scrape_intervall'; "
+              HasSubstr("f.yaml:3:5: unknown key 'scrape_configs[0].scrape_intervall'; "
                         "did you mean scrape_configs[0].scrape_interval?"));
   EXPECT_THAT(error(job + "    scrape_interval: soon\n"),
               HasSubstr("f.yaml:3:22: scrape_configs[0].scrape_interval: 'soon' is not a dur"));
   EXPECT_THAT(error(job + "    scheme: ftp\n"), HasSubstr("'ftp' is not http or https"));
-  EXPECT_THAT(error(job), HasSubstr("without static_configs"));
-  EXPECT_THAT(error("scrape_configs:\n  - scheme: http\n"), HasSubstr("without job_name"));
+  EXPECT_THAT(error(job), HasSubstr("neither static_configs nor"));
+  EXPECT_THAT(error("scrape_configs:\n  - scheme: http\n"), HasSubstr("job_name is missing"));
   EXPECT_THAT(error("scrape_configs: 7\n"),
-              HasSubstr("f.yaml:1:17: scrape_configs: this is a list"));
+              HasSubstr("f.yaml:1:17: scrape_configs: must be a list"));
   EXPECT_THAT(error("a: [1\n"), HasSubstr("f.yaml:2"));
   EXPECT_THAT(error("a: 1\n"), HasSubstr("known keys: scrape_configs"));
   EXPECT_THAT(error(job + "    relabel_configs: [{action: jump}]\n"),
-              HasSubstr("no action 'jump'"));
+              HasSubstr("unknown action 'jump'"));
   EXPECT_THAT(error(job + "    relabel_configs: [{regex: '(', target_label: x}]\n"),
               HasSubstr("f.yaml:3:23: scrape_configs[0].relabel_configs[0]: regex"));
-  EXPECT_THAT(error(job + "    static_configs: [{targets: a}]\n"), HasSubstr("is a list"));
+  EXPECT_THAT(error(job + "    static_configs: [{targets: a}]\n"), HasSubstr("must be a list"));
   EXPECT_THAT(
       error(std::string(kFull) + "  - job_name: api\n    static_configs: [{targets: [a]}]\n"),
       HasSubstr("two jobs"));
@@ -112,13 +112,12 @@ TEST(ScrapeConfig, TargetFilesAreYamlOrJson) {
 }
 
 TEST(ScrapeConfig, FilesAreFoundByPattern) {
-  const auto folder = std::filesystem::path(::testing::TempDir()) / "vesta_scrape_targets";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "a.json") << R"([{"targets": ["a:1", "no address/"]}])";
-  std::ofstream(folder / "b.json") << "[";
+  const TemporaryFolder folder;
+  std::ofstream(folder.path("a.json")) << R"([{"targets": ["a:1", "no address/"]}])";
+  std::ofstream(folder.path("b.json")) << "[";
   ScrapeJob job;
   job.name = "j";
-  job.files.push_back({{(folder / "*.json").string(), (folder / "none.yaml").string()}, 1});
+  job.files.push_back({{folder.path("*.json"), folder.path("none.yaml")}, 1});
   std::vector<Error> problems;
   const auto targets = find_targets(job, problems);
   ASSERT_EQ(targets.size(), 1u);
@@ -126,7 +125,6 @@ TEST(ScrapeConfig, FilesAreFoundByPattern) {
   ASSERT_EQ(problems.size(), 2u);
   EXPECT_THAT(problems[0].message, HasSubstr("b.json"));
   EXPECT_THAT(problems[1].message, HasSubstr("none.yaml"));
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <atomic>
 
 #include "base/hash.h"
+#include "base/mutex.h"
+#include "base/time.h"
 #include "formats/pprof/reader.h"
 #include "ingest/scrape/fetch.h"
 #include "ingest/unpack.h"
@@ -13,7 +15,6 @@
 namespace vesta {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
 constexpr size_t kMaxError = 400;
 
 // A recording ends a second before the next one begins.
@@ -67,7 +68,7 @@ Scraper::~Scraper() {
 
 void Scraper::stop() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
     for (const auto& [key, loop] : loops_) loop->is_gone = true;
   }
@@ -76,7 +77,7 @@ void Scraper::stop() {
 }
 
 std::vector<TargetStatus> Scraper::targets(std::string_view tenant) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<TargetStatus> own;
   for (const auto& [key, loop] : loops_) {
     if (loop->job.tenant == tenant) own.push_back(loop->status);
@@ -85,7 +86,7 @@ std::vector<TargetStatus> Scraper::targets(std::string_view tenant) const {
 }
 
 std::vector<Error> Scraper::discovery_problems(std::string_view tenant) const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto own = problems_.find(tenant);
   return own == problems_.end() ? std::vector<Error>() : own->second;
 }
@@ -111,7 +112,7 @@ void Scraper::refresh_targets() {
       }
     }
   }
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto now = Clock::now();
   refresh_due_ = now + std::chrono::nanoseconds(refresh_ns);
   problems_ = std::move(problems);
@@ -133,7 +134,7 @@ void Scraper::refresh_targets() {
 }
 
 void Scraper::work() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!stopping_) {
     const auto now = Clock::now();
     if (now >= refresh_due_) {
@@ -170,7 +171,7 @@ void Scraper::scrape(Loop& loop) {
   const Status status = fetch_and_write(loop);
   const auto took = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin);
   if (!status) ingest_.counters().count_refusal(IngestProtocol::kScrape, status.error().code);
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   TargetStatus& state = loop.status;
   state.health = status ? TargetHealth::kUp : TargetHealth::kDown;
   state.last_error.clear();

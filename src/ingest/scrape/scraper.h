@@ -4,18 +4,17 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "base/memory_account.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "ingest/ingest.h"
 #include "ingest/scrape/scrape_config.h"
@@ -76,14 +75,14 @@ class Scraper {
   const ScrapeConfig config_;
   const ScraperOptions options_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;                                        // guarded by mutex_
-  std::map<std::string, std::shared_ptr<Loop>> loops_;           // guarded by mutex_
-  std::multimap<Clock::time_point, std::shared_ptr<Loop>> due_;  // guarded by mutex_
-  Clock::time_point refresh_due_;                                // guarded by mutex_
-  // By tenant; guarded by mutex_.
-  std::map<std::string, std::vector<Error>, std::less<>> problems_;
+  mutable Mutex mutex_;
+  CondVar changed_;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  std::map<std::string, std::shared_ptr<Loop>> loops_ GUARDED_BY(mutex_);
+  std::multimap<Clock::time_point, std::shared_ptr<Loop>> due_ GUARDED_BY(mutex_);
+  Clock::time_point refresh_due_ GUARDED_BY(mutex_);
+  // By tenant.
+  std::map<std::string, std::vector<Error>, std::less<>> problems_ GUARDED_BY(mutex_);
   std::vector<std::jthread> threads_;
 };
 

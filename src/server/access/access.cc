@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
-#include "server/http_text.h"
+#include "server/http/http_text.h"
 
 namespace vesta::server {
 
-Access::Access(const TokenStore& tokens, AccessRules rules, std::function<int64_t()> now_ns)
-    : tokens_(tokens), rules_(rules), now_ns_(now_ns ? std::move(now_ns) : unix_now_ns) {}
+Access::Access(const TokenStore& tokens, AccessRules rules, UnixClock clock)
+    : tokens_(tokens), rules_(rules), clock_(std::move(clock)) {}
 
 Result<std::string> Access::tenant_of(const Credentials& credentials) const {
   if (!rules_.multi_tenant) return std::string("anonymous");
   if (credentials.org_id.empty()) {
-    return Error{ErrorCode::kUnauthenticated, "no org id", "send the header X-Scope-OrgID"};
+    return Error{ErrorCode::kUnauthenticated, "the tenant is missing",
+                 "send the header X-Scope-OrgID"};
   }
   VESTA_TRY(check_tenant_id(credentials.org_id));
   return std::string(credentials.org_id);
@@ -32,27 +33,28 @@ Result<Caller> Access::admit(const Credentials& credentials, Scope needed) const
     const bool ours = secret && secret->starts_with(kTokenPrefix);
     if (rules_.tokens_required || ours) {
       return Error{ErrorCode::kUnauthenticated,
-                   secret ? "the token is not known" : "this server asks for a token",
-                   "send Authorization: Bearer TOKEN; vesta token create makes one"};
+                   secret ? "unknown token" : "this server requires a token",
+                   "send Authorization: Bearer TOKEN; `vesta token create` creates one"};
     }
     VESTA_ASSIGN(caller.tenant, tenant_of(credentials));
     return caller;
   }
-  if (token->expires_ns != 0 && token->expires_ns <= now_ns_()) {
+  if (token->expires_ns != 0 && token->expires_ns <= clock_().ns) {
     return Error{ErrorCode::kUnauthenticated,
                  fmt::format("the token {} has expired", header_safe(token->name)),
-                 "vesta token create makes a new one"};
+                 "create a new one with `vesta token create`"};
   }
   if (!includes(token->scope, needed)) {
-    return Error{ErrorCode::kPermission,
-                 fmt::format("the token {} may {}, but this needs {}", header_safe(token->name),
-                             scope_name(token->scope), scope_name(needed)),
-                 fmt::format("use a token with scope {}", scope_name(needed))};
+    return Error{
+        ErrorCode::kPermission,
+        fmt::format("the token {} has the scope {}, but this request needs {}",
+                    header_safe(token->name), scope_name(token->scope), scope_name(needed)),
+        fmt::format("use a token with scope {}", scope_name(needed))};
   }
   // A client that names another tenant would be surprised by where its data goes.
   if (rules_.multi_tenant && !credentials.org_id.empty() && credentials.org_id != token->tenant) {
-    return Error{ErrorCode::kPermission, "the token is of another tenant than X-Scope-OrgID names",
-                 "leave the header out: the token says which tenant it is"};
+    return Error{ErrorCode::kPermission, "the token belongs to another tenant than X-Scope-OrgID",
+                 "remove the header; the token determines the tenant"};
   }
   caller.tenant = token->tenant;
   caller.token = token->name;

@@ -2,10 +2,9 @@
 // "anonymous". Refers to the store, which must outlive it. Thread-safe.
 #pragma once
 
-#include <functional>
-
+#include "base/clock.h"
 #include "server/access/token_store.h"
-#include "server/dispatcher.h"
+#include "server/rpc/dispatcher.h"
 
 namespace vesta::server {
 
@@ -16,7 +15,7 @@ struct AccessRules {
 
 class Access {
  public:
-  Access(const TokenStore& tokens, AccessRules rules, std::function<int64_t()> now_ns = {});
+  Access(const TokenStore& tokens, AccessRules rules, UnixClock clock = unix_now);
 
   // kUnauthenticated: no token, an unknown or expired one, or no tenant; kPermission: a token that
   // may not do this; kInvalidInput: a bad tenant id. Scope::kNone is open to all.
@@ -27,7 +26,7 @@ class Access {
 
   const TokenStore& tokens_;
   const AccessRules rules_;
-  const std::function<int64_t()> now_ns_;
+  const UnixClock clock_;
 };
 
 }  // namespace vesta::server

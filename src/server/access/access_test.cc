@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/otlp/base64.h"
-#include "server/testing/temporary_folder.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::server {
 namespace {
@@ -16,12 +16,12 @@ class AccessTest : public ::testing::Test {
   // The tenant, or the word of the error.
   std::string admit(AccessRules rules, const std::string& authorization, Scope scope,
                     std::string_view org_id = {}) {
-    const Access access(**store_, rules, [] { return int64_t{1000}; });
+    const Access access(**store_, rules, [] { return UnixNs(1000); });
     const auto caller = access.admit({authorization, org_id, "1.2.3.4"}, scope);
     return caller ? caller->tenant : std::string(connect_code_of(caller.error().code));
   }
 
-  testing::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   Result<std::unique_ptr<TokenStore>> store_ = TokenStore::open(folder_.path("tokens.json"));
   const AccessRules closed_{.tokens_required = true, .multi_tenant = false};
   const AccessRules open_{};

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "base/json_writer.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "server/access/token.h"
 
 namespace vesta::server {
@@ -15,7 +17,7 @@ constexpr size_t kBlockBytes = 64 * 1024;
 std::string line_of(const RequestRecord& record) {
   JsonWriter json;
   json.begin_object();
-  json.field("time", utc_text(unix_now_ns()));
+  json.field("time", utc_text(unix_now()));
   json.field("tenant", record.caller == nullptr ? "" : record.caller->tenant);
   json.field("token", record.caller == nullptr ? "" : record.caller->token);
   json.field("address", record.caller == nullptr ? "" : record.caller->address);
@@ -60,7 +62,7 @@ Result<std::unique_ptr<AuditLog>> AuditLog::open(const AuditOptions& options) {
 
 AuditLog::~AuditLog() {
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     stopping_ = true;
   }
   wake_.notify_all();
@@ -69,21 +71,21 @@ AuditLog::~AuditLog() {
 
 void AuditLog::note(const RequestRecord& record) {
   if (!wants(record)) return;
-  Lane& lane = is_of_unknown_caller(record) ? unknown_ : known_;
   std::string line = line_of(record);
   {
-    const std::lock_guard guard(lock_);
-    if (lane.queue.size() >= max_queued_) {
+    const MutexLock guard(lock_);
+    Waiting& waiting = is_of_unknown_caller(record) ? unknown_waiting_ : known_waiting_;
+    if (waiting.lines.size() >= max_queued_) {
       ++dropped_;
-      ++lane.gap;
+      ++waiting.gap;
       return;
     }
-    if (lane.gap > 0) {
-      line.insert(0, fmt::format("{{\"time\":\"{}\",\"dropped_lines\":{}}}\n",
-                                 utc_text(unix_now_ns()), lane.gap));
-      lane.gap = 0;
+    if (waiting.gap > 0) {
+      line.insert(0, fmt::format("{{\"time\":\"{}\",\"dropped_lines\":{}}}\n", utc_text(unix_now()),
+                                 waiting.gap));
+      waiting.gap = 0;
     }
-    lane.queue.push_back(std::move(line));
+    waiting.lines.push_back(std::move(line));
   }
   wake_.notify_one();
 }
@@ -93,23 +95,24 @@ void AuditLog::run() {
     std::deque<std::string> known;
     std::deque<std::string> unknown;
     {
-      std::unique_lock guard(lock_);
-      wake_.wait(guard,
-                 [this] { return stopping_ || !known_.queue.empty() || !unknown_.queue.empty(); });
-      if (known_.queue.empty() && unknown_.queue.empty()) return;
-      known.swap(known_.queue);
-      unknown.swap(unknown_.queue);
+      MutexLock guard(lock_);
+      wake_.wait(guard, [this]() REQUIRES(lock_) {
+        return stopping_ || !known_waiting_.lines.empty() || !unknown_waiting_.lines.empty();
+      });
+      if (known_waiting_.lines.empty() && unknown_waiting_.lines.empty()) return;
+      known.swap(known_waiting_.lines);
+      unknown.swap(unknown_waiting_.lines);
     }
     write(known_, known);
     write(unknown_, unknown);
   }
 }
 
-void AuditLog::write(Lane& lane, const std::deque<std::string>& lines) {
+void AuditLog::write(RotatingFile& file, const std::deque<std::string>& lines) {
   std::string block;
   const auto append = [&] {
     // A full disk must not end the service; metrics show it.
-    if (!block.empty() && !lane.file.append(block).ok()) ++failures_;
+    if (!block.empty() && !file.append(block).ok()) ++failures_;
     block.clear();
   };
   for (const std::string& line : lines) {

@@ -7,17 +7,16 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "server/access/rotating_file.h"
-#include "server/dispatcher.h"
+#include "server/rpc/dispatcher.h"
 
 namespace vesta::server {
 
@@ -48,25 +47,25 @@ class AuditLog {
   uint64_t write_failures() const { return failures_; }
 
  private:
-  struct Lane {
-    explicit Lane(RotatingFile opened) : file(std::move(opened)) {}
-    RotatingFile file;              // of the thread
-    std::deque<std::string> queue;  // guarded by lock_, as the rest
-    uint64_t gap = 0;               // dropped since the last line
+  struct Waiting {
+    std::deque<std::string> lines;
+    uint64_t gap = 0;  // dropped since the last line
   };
   AuditLog(size_t max_queued, RotatingFile known, RotatingFile unknown)
       : max_queued_(max_queued), known_(std::move(known)), unknown_(std::move(unknown)) {}
   void run();
-  void write(Lane& lane, const std::deque<std::string>& lines);
+  void write(RotatingFile& file, const std::deque<std::string>& lines);
 
   const size_t max_queued_;
-  Lane known_;
-  Lane unknown_;
+  RotatingFile known_;    // of the thread
+  RotatingFile unknown_;  // of the thread
   std::atomic<uint64_t> dropped_ = 0;
   std::atomic<uint64_t> failures_ = 0;
-  std::mutex lock_;
-  std::condition_variable wake_;
-  bool stopping_ = false;  // guarded by lock_
+  Mutex lock_;
+  CondVar wake_;
+  Waiting known_waiting_ GUARDED_BY(lock_);
+  Waiting unknown_waiting_ GUARDED_BY(lock_);
+  bool stopping_ GUARDED_BY(lock_) = false;
   std::thread thread_;
 };
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "server/testing/temporary_folder.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::server {
 namespace {
@@ -48,7 +48,7 @@ RequestRecord refusal_of(const Caller& caller, std::string_view target) {
 }
 
 TEST(AuditLog, NotesReadsAdminAndRefusals) {
-  const testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const Caller caller = holder_of_token("1.2.3.4");
   {
     auto log = AuditLog::open(AuditOptions::in(folder.path("")));
@@ -68,7 +68,7 @@ TEST(AuditLog, NotesReadsAdminAndRefusals) {
 }
 
 TEST(AuditLog, IsBoundedOnDisk) {
-  const testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const Caller caller;
   {
     AuditOptions options = AuditOptions::in(folder.path(""));
@@ -97,7 +97,7 @@ TEST(AuditLog, IsBoundedOnDisk) {
 }
 
 TEST(AuditLog, RefusalsOfStrangersPushNothingOut) {
-  const testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const Caller stranger;
   const Caller reader = holder_of_token("");
   {
@@ -121,7 +121,7 @@ TEST(AuditLog, RefusalsOfStrangersPushNothingOut) {
 }
 
 TEST(AuditLog, CountsWhatItDrops) {
-  const testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const Caller caller;
   AuditOptions options = AuditOptions::in(folder.path(""));
   options.max_queued = 0;

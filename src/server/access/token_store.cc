@@ -11,8 +11,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "server/file_stamp.h"
 
 namespace vesta::server {
@@ -23,7 +25,7 @@ constexpr size_t kMaxNameBytes = 100;
 
 Error write_error(const std::string& path) {
   return {ErrorCode::kIo, fmt::format("cannot write {}: {}", path, std::strerror(errno)),
-          "run it as the user that the server runs as"};
+          "run this command as the user of the server"};
 }
 
 // While it lives, no other process changes the file.
@@ -49,13 +51,7 @@ Status write_private_file(const std::string& path, std::string_view bytes) {
     ::unlink(temporary.c_str());
     return error;
   };
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return fail();
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  if (::fsync(fd.get()) != 0) return fail();
+  if (!write_all(fd.get(), bytes) || ::fsync(fd.get()) != 0) return fail();
   if (::rename(temporary.c_str(), path.c_str()) != 0) return fail();
   return {};
 }
@@ -73,7 +69,7 @@ Result<std::unique_ptr<TokenStore>> TokenStore::open(std::string path) {
 }
 
 TokenStore::Tokens TokenStore::tokens() const {
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   return tokens_;
 }
 
@@ -87,7 +83,7 @@ Status TokenStore::load() {
     if (!parsed) return with_context(parsed.error(), path_);
     read = std::move(*parsed);
   }
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   tokens_ = std::make_shared<const std::vector<TokenInfo>>(std::move(read));
   stamp_ = std::move(stamp);
   return {};
@@ -95,7 +91,7 @@ Status TokenStore::load() {
 
 Status TokenStore::reload_if_changed() {
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     if (stamp_ == file_stamp(path_)) return {};
   }
   return load();
@@ -122,7 +118,7 @@ Result<TokenStore::Created> TokenStore::create(std::string name, std::string ten
   created.info.name = name.empty() ? created.info.id : std::move(name);
   created.info.tenant = std::move(tenant);
   created.info.scope = scope;
-  created.info.created_ns = unix_now_ns();
+  created.info.created_ns = unix_now().ns;
   created.info.expires_ns = expires_ns;
   std::vector<TokenInfo> all = *tokens();
   all.push_back(created.info);
@@ -140,12 +136,12 @@ Result<TokenInfo> TokenStore::revoke(std::string_view id_or_name) {
   };
   const auto count = std::ranges::count_if(all, matches);
   if (count == 0) {
-    return Error{ErrorCode::kNotFound, fmt::format("there is no token '{}'", id_or_name),
-                 "vesta token list shows them"};
+    return Error{ErrorCode::kNotFound, fmt::format("no token '{}'", id_or_name),
+                 "try vesta token list"};
   }
   if (count > 1) {
-    return Error{ErrorCode::kUsage, fmt::format("{} tokens are called '{}'", count, id_or_name),
-                 "name it by its id, which vesta token list shows"};
+    return Error{ErrorCode::kUsage, fmt::format("{} tokens have the name '{}'", count, id_or_name),
+                 "use the id from vesta token list"};
   }
   const auto found = std::ranges::find_if(all, matches);
   TokenInfo revoked = *found;

@@ -4,12 +4,12 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "server/access/token.h"
 
@@ -47,9 +47,9 @@ class TokenStore {
   Status replace(const std::vector<TokenInfo>& tokens);
 
   const std::string path_;
-  mutable std::mutex lock_;
-  Tokens tokens_ = std::make_shared<const std::vector<TokenInfo>>();  // guarded by lock_
-  std::string stamp_;                                                 // guarded by lock_
+  mutable Mutex lock_;
+  Tokens tokens_ GUARDED_BY(lock_) = std::make_shared<const std::vector<TokenInfo>>();
+  std::string stamp_ GUARDED_BY(lock_);
 };
 
 }  // namespace vesta::server

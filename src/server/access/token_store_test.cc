@@ -4,17 +4,15 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
-#include "server/testing/temporary_folder.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::server {
 namespace {
 
 using ::testing::HasSubstr;
-using testing::TemporaryFolder;
 
 std::string contents(const std::string& path) {
   std::ostringstream out;

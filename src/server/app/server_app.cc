@@ -4,29 +4,29 @@
 #include <sys/stat.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <filesystem>
-#include <mutex>
 #include <set>
 #include <thread>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/mutex.h"
 #include "ingest/scrape/scraper.h"
 #include "server/access/access.h"
 #include "server/access/audit_log.h"
 #include "server/app/server_metrics.h"
 #include "server/app/target_routes.h"
 #include "server/config/server_fields.h"
-#include "server/dispatcher.h"
 #include "server/files/file_shelf.h"
-#include "server/grpc_server.h"
-#include "server/http_server.h"
+#include "server/grpc/grpc_server.h"
+#include "server/http/http_server.h"
 #include "server/ingest/routes.h"
 #include "server/kept/kept_files.h"
 #include "server/native/native_api.h"
 #include "server/ops/request_metrics.h"
 #include "server/ops/routes.h"
 #include "server/pyroscope/routes.h"
+#include "server/rpc/dispatcher.h"
 #include "server/ui/ui_routes.h"
 
 namespace vesta::server {
@@ -51,8 +51,8 @@ Status make_data_directory(const std::string& path) {
   const bool is_new = std::filesystem::create_directories(path, error);
   if (error) {
     return Error{ErrorCode::kIo,
-                 fmt::format("cannot make the data directory {}: {}", path, error.message()),
-                 "choose another with --data"};
+                 fmt::format("cannot create the data directory {}: {}", path, error.message()),
+                 "choose another one with --data"};
   }
   // Profiles tell what a company runs: for the owner alone.
   if (is_new) ::chmod(path.c_str(), 0700);
@@ -136,9 +136,9 @@ struct ServerApp::Running {
   std::unique_ptr<GrpcServer> grpc;
   std::unique_ptr<Scraper> scraper;
 
-  std::mutex maintenance_lock;
-  std::condition_variable maintenance_wake;
-  bool stopping = false;                 // guarded by maintenance_lock
+  Mutex maintenance_lock;
+  CondVar maintenance_wake;
+  bool stopping GUARDED_BY(maintenance_lock) = false;
   std::set<std::string> with_retention;  // of the maintenance thread
   std::thread maintenance;
 };
@@ -218,17 +218,17 @@ Status ServerApp::Running::open_access() {
   is_open_here = !tokens_required && !wide;
   if (tokens_required && tokens->empty()) {
     return Error{ErrorCode::kUsage,
-                 wide ? "the server would listen beyond this machine, but there is no token yet"
-                      : "auth.tokens is required, but there is no token yet",
-                 fmt::format("make one with: vesta token create --data {} --scope write --tenant "
-                             "anonymous; or let everybody in with --insecure-no-auth",
+                 wide ? "refusing to listen on a non-loopback address without tokens"
+                      : "auth.tokens is required, but no token exists",
+                 fmt::format("create one with: vesta token create --data {} --scope write --tenant "
+                             "anonymous; or accept all requests with --insecure-no-auth",
                              config.data)};
   }
   if (wide && !tokens_required) {
-    log.warn("whoever reaches this server may read and write everything: tokens are off");
+    log.warn("tokens are off: anyone who can reach this server can read and write everything");
   }
   if (wide && tokens_required && !config.tls.enabled()) {
-    log.warn("tokens travel in clear text: set tls.cert and tls.key, or put a TLS proxy in front");
+    log.warn("tokens are sent in clear text: set tls.cert and tls.key, or use a TLS proxy");
   }
   access = std::make_unique<Access>(*tokens, AccessRules{tokens_required, config.multi_tenant});
   if (config.audit) {
@@ -305,6 +305,7 @@ void ServerApp::Running::add_routes() {
   if (parts.add_routes) parts.add_routes(routes, *engine, *ingest);
   OpsParts ops;
   ops.is_ready = [this] { return ready.load(); };
+  ops.needs_restart = [this] { return engine->needs_restart(); };
   ops.metrics_text = [this] {
     // The first requests come before both are there.
     const bool all = ready;
@@ -368,7 +369,7 @@ void ServerApp::Running::apply_retention() {
   for (const std::string& tenant : tenants) {
     if (!with_retention.insert(tenant).second) continue;
     if (const Status status = engine->set_retention(tenant, config.retention); !status.ok()) {
-      log.warn("cannot set how long profiles are kept", {{"problem", status.error().message}});
+      log.warn("cannot set the retention", {{"problem", status.error().message}});
       with_retention.erase(tenant);
     }
   }
@@ -377,20 +378,21 @@ void ServerApp::Running::apply_retention() {
 void ServerApp::Running::maintain() {
   auto next_retention = std::chrono::steady_clock::now() + kRetentionInterval;
   std::string token_problem;
-  std::unique_lock guard(maintenance_lock);
-  while (!maintenance_wake.wait_for(guard, kTokenCheck, [this] { return stopping; })) {
+  MutexLock guard(maintenance_lock);
+  while (!maintenance_wake.wait_for(guard, kTokenCheck,
+                                    [this]() REQUIRES(maintenance_lock) { return stopping; })) {
     guard.unlock();
     const Status reloaded = tokens->reload_if_changed();
     const std::string problem = reloaded.ok() ? "" : reloaded.error().message;
     if (!problem.empty() && problem != token_problem) {
-      log.error("cannot read the tokens; those known before stay", {{"problem", problem}});
+      log.error("cannot read the tokens; keeping the previous ones", {{"problem", problem}});
     }
     token_problem = problem;
     apply_retention();
     files->expire();
     if (std::chrono::steady_clock::now() >= next_retention) {
       next_retention = std::chrono::steady_clock::now() + kRetentionInterval;
-      if (const Status status = engine->apply_retention(unix_now_ns()); !status.ok()) {
+      if (const Status status = engine->apply_retention(unix_now().ns); !status.ok()) {
         log.warn("cannot remove old profiles", {{"problem", status.error().message}});
       }
     }
@@ -401,7 +403,7 @@ void ServerApp::Running::maintain() {
 void ServerApp::Running::stop(std::chrono::milliseconds grace) {
   ready = false;
   {
-    const std::lock_guard guard(maintenance_lock);
+    const MutexLock guard(maintenance_lock);
     stopping = true;
   }
   maintenance_wake.notify_all();
@@ -427,7 +429,7 @@ void ServerApp::Running::stop(std::chrono::milliseconds grace) {
   ingest.reset();
   if (engine != nullptr) {
     if (const Status status = engine->flush(); !status.ok()) {
-      log.error("cannot make the last writes durable", {{"problem", status.error().message}});
+      log.error("cannot sync the last writes", {{"problem", status.error().message}});
     }
   }
   engine.reset();

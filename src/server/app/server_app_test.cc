@@ -7,11 +7,12 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/clock.h"
 #include "server/access/token_store.h"
 #include "server/testing/http_client.h"
-#include "server/testing/temporary_folder.h"
 #include "store/memory/memory_engine.h"
 #include "store/testing/stored_profiles.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::server {
 namespace {
@@ -55,7 +56,7 @@ class ServerAppTest : public ::testing::Test {
                  headers, "main;work 5\n")
         .value_or(Reply());
   }
-  static int64_t now_s() { return unix_now_ns() / 1'000'000'000; }
+  static int64_t now_s() { return unix_now().ns / kSecond; }
   std::string create_token(const std::string& tenant, Scope scope) const {
     std::filesystem::create_directories(config_.data);
     return "Authorization: Bearer " +
@@ -70,7 +71,7 @@ class ServerAppTest : public ::testing::Test {
         .body;
   }
 
-  testing::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   ServerConfig config_;
   ServerParts parts_;
   Log log_{nullptr, LogFormat::kText, LogLevel::kInfo};
@@ -112,7 +113,7 @@ TEST_F(ServerAppTest, RetentionHoldsForTenantsThatNobodyUsesAnyMore) {
     auto memory = make_memory_engine();
     engine = memory.get();
     const auto batch = test::batch_of({{.labels = {{"service_name", "old"}},
-                                        .time_ns = unix_now_ns() - 2 * test::kHourNs,
+                                        .time_ns = unix_now().ns - 2 * test::kHourNs,
                                         .samples = {{"work", 5}}}});
     VESTA_TRY(memory->write("gone", batch, {}));
     return Result<std::unique_ptr<Engine>>(std::move(memory));

@@ -13,20 +13,23 @@ double as_number(uint64_t value) {
 
 void write_engine(PrometheusText& text, Engine& engine) {
   const EngineStats stats = engine.stats();
-  text.one("vesta_store_disk_bytes", "gauge", "Bytes on disk.", as_number(stats.disk_bytes));
-  text.one("vesta_store_memory_bytes", "gauge", "Memory of the store.",
+  text.one("vesta_store_disk_bytes", "gauge", "Size of the store on disk, in bytes.",
+           as_number(stats.disk_bytes));
+  text.one("vesta_store_memory_bytes", "gauge", "Memory of the store, in bytes.",
            as_number(stats.memory_bytes));
-  text.one("vesta_store_series", "gauge", "Series of all tenants.", as_number(stats.series));
+  text.one("vesta_store_series", "gauge", "Series, all tenants together.", as_number(stats.series));
   text.one("vesta_store_stacks", "gauge", "Distinct stacks.", as_number(stats.stacks));
-  text.one("vesta_store_nodes", "gauge", "Nodes of the trees of stacks.", as_number(stats.nodes));
-  text.one("vesta_store_pending_rollups", "gauge", "Roll-ups that are due.",
+  text.one("vesta_store_nodes", "gauge", "Nodes in stack trees.", as_number(stats.nodes));
+  text.one("vesta_store_pending_rollups", "gauge", "Pending roll-ups.",
            as_number(stats.pending_rollups));
-  text.one("vesta_store_oldest_seconds", "gauge", "Start of the oldest profile, Unix time.",
+  text.one("vesta_store_oldest_seconds", "gauge",
+           "Start of the oldest profile, as Unix time in seconds.",
            static_cast<double>(stats.oldest_ns) / 1e9);
-  text.one("vesta_store_newest_seconds", "gauge", "Start of the newest profile, Unix time.",
+  text.one("vesta_store_newest_seconds", "gauge",
+           "Start of the newest profile, as Unix time in seconds.",
            static_cast<double>(stats.newest_ns) / 1e9);
   for (const auto& [name, value] : stats.details) {
-    text.one("vesta_store_" + name, "gauge", "Of the engine.", value);
+    text.one("vesta_store_" + name, "gauge", "A statistic of the storage engine.", value);
   }
 }
 
@@ -39,12 +42,13 @@ void write_ingest(PrometheusText& text, const IngestCounters& counters) {
     }
   };
   using Per = IngestCounters::PerProtocol;
-  each("vesta_ingest_requests_total", "Requests with profiles.", &Per::requests);
-  each("vesta_ingest_bytes_total", "Bytes of their bodies.", &Per::bytes);
-  each("vesta_ingest_profiles_total", "Profiles that were stored.", &Per::profiles);
-  each("vesta_ingest_samples_total", "Stacks with values that were stored.", &Per::samples);
-  each("vesta_ingest_duplicates_total", "Profiles that were there already.", &Per::duplicates);
-  text.metric("vesta_ingest_refused_total", "counter", "Requests that were refused, by reason.");
+  each("vesta_ingest_requests_total", "Requests that sent profiles.", &Per::requests);
+  each("vesta_ingest_bytes_total", "Bytes of request bodies with profiles.", &Per::bytes);
+  each("vesta_ingest_profiles_total", "Profiles stored.", &Per::profiles);
+  each("vesta_ingest_samples_total", "Samples stored (stacks with values).", &Per::samples);
+  each("vesta_ingest_duplicates_total", "Duplicate profiles that were skipped.", &Per::duplicates);
+  text.metric("vesta_ingest_refused_total", "counter",
+              "Requests with profiles that were refused, by reason.");
   for (size_t i = 0; i < IngestCounters::kProtocols; ++i) {
     for (size_t r = 0; r < IngestCounters::kReasons; ++r) {
       text.sample({{"protocol", ingest_protocol_name(static_cast<IngestProtocol>(i))},
@@ -52,7 +56,8 @@ void write_ingest(PrometheusText& text, const IngestCounters& counters) {
                   as_number(counters.protocols[i].refused[r].load()));
     }
   }
-  text.metric("vesta_ingest_notes_total", "counter", "What was dropped or changed on the way in.");
+  text.metric("vesta_ingest_notes_total", "counter",
+              "Data dropped or changed during ingest, by kind.");
   for (size_t i = 0; i < IngestCounters::kNotes; ++i) {
     text.sample({{"what", ingest_note_name(static_cast<IngestNote>(i))}},
                 as_number(counters.notes[i].load()));
@@ -61,61 +66,62 @@ void write_ingest(PrometheusText& text, const IngestCounters& counters) {
 
 void write_http(PrometheusText& text, const HttpServerStats& stats) {
   text.one("vesta_http_connections", "gauge", "Open connections.", as_number(stats.connections));
-  text.one("vesta_http_connections_accepted_total", "counter", "Connections that were taken.",
+  text.one("vesta_http_connections_accepted_total", "counter", "Accepted connections.",
            as_number(stats.accepted));
-  text.one("vesta_http_connections_refused_total", "counter", "Connections over the cap.",
-           as_number(stats.refused));
-  text.one("vesta_http_timeouts_total", "counter", "Connections that were too slow.",
-           as_number(stats.timeouts));
-  text.one("vesta_http_malformed_total", "counter", "Requests that were no HTTP, or cut off.",
+  text.one("vesta_http_connections_refused_total", "counter",
+           "Connections refused because of server.max_connections.", as_number(stats.refused));
+  text.one("vesta_http_timeouts_total", "counter",
+           "Connections closed because the client was too slow.", as_number(stats.timeouts));
+  text.one("vesta_http_malformed_total", "counter", "Requests that were malformed or cut off.",
            as_number(stats.malformed));
-  text.one("vesta_tls_handshake_failures_total", "counter", "TLS handshakes that failed.",
+  text.one("vesta_tls_handshake_failures_total", "counter", "Failed TLS handshakes.",
            as_number(stats.handshake_failures));
-  text.one("vesta_tls_reloads_total", "counter", "Certificates that were read again.",
+  text.one("vesta_tls_reloads_total", "counter", "Reloaded TLS certificates.",
            as_number(stats.tls_reloads));
-  text.one("vesta_tls_reload_failures_total", "counter", "Certificates that could not be used.",
-           as_number(stats.tls_reload_failures));
+  text.one("vesta_tls_reload_failures_total", "counter",
+           "TLS certificates that could not be loaded.", as_number(stats.tls_reload_failures));
 }
 
 void write_grpc(PrometheusText& text, const TcpAcceptor::Stats& stats) {
-  text.one("vesta_grpc_connections", "gauge", "Open connections, some seconds ago.",
+  text.one("vesta_grpc_connections", "gauge", "Open connections, updated every few seconds.",
            as_number(stats.connections));
-  text.one("vesta_grpc_connections_accepted_total", "counter", "Connections that were taken.",
+  text.one("vesta_grpc_connections_accepted_total", "counter", "Accepted connections.",
            as_number(stats.accepted));
-  text.one("vesta_grpc_connections_refused_total", "counter", "Connections over the cap.",
-           as_number(stats.refused));
+  text.one("vesta_grpc_connections_refused_total", "counter",
+           "Connections refused because of server.max_connections.", as_number(stats.refused));
 }
 
 }  // namespace
 
 std::string metrics_text(const MetricSources& sources) {
   PrometheusText text;
-  text.metric("vesta_build_info", "gauge", "The version that runs.");
+  text.metric("vesta_build_info", "gauge", "Version of the server.");
   text.sample({{"version", sources.version}}, 1);
   write_process_metrics(text);
   sources.requests->write(text);
   if (sources.http != nullptr) write_http(text, sources.http->stats());
   if (sources.grpc != nullptr) write_grpc(text, sources.grpc->connections());
-  text.one("vesta_workers_queued", "gauge", "Requests that wait for a thread.",
+  text.one("vesta_workers_queued", "gauge", "Requests waiting for a thread.",
            as_number(sources.pool->queued()));
-  text.one("vesta_workers_running", "gauge", "Requests that are being worked on.",
+  text.one("vesta_workers_running", "gauge", "Requests being processed.",
            as_number(sources.pool->running()));
-  text.one("vesta_request_memory_bytes", "gauge", "Memory of requests in flight.",
+  text.one("vesta_request_memory_bytes", "gauge", "Memory of requests in flight, in bytes.",
            as_number(sources.memory->used()));
-  text.one("vesta_request_memory_limit_bytes", "gauge", "What it may be at most.",
+  text.one("vesta_request_memory_limit_bytes", "gauge", "Limit of the memory above, in bytes.",
            as_number(sources.memory->total()));
-  text.one("vesta_query_memory_bytes", "gauge", "Memory of queries in flight.",
+  text.one("vesta_query_memory_bytes", "gauge", "Memory of queries in flight, in bytes.",
            as_number(sources.query_memory->used()));
-  text.one("vesta_query_memory_limit_bytes", "gauge", "What it may be at most.",
+  text.one("vesta_query_memory_limit_bytes", "gauge", "Limit of the memory above, in bytes.",
            as_number(sources.query_memory->total()));
-  text.one("vesta_answer_memory_bytes", "gauge", "Memory of answers that are not read yet.",
+  text.one("vesta_answer_memory_bytes", "gauge",
+           "Memory of answers that clients have not read yet, in bytes.",
            as_number(sources.answers->used()));
-  text.one("vesta_answer_memory_limit_bytes", "gauge", "What it may be at most.",
+  text.one("vesta_answer_memory_limit_bytes", "gauge", "Limit of the memory above, in bytes.",
            as_number(sources.answers->total()));
   if (sources.audit != nullptr) {
-    text.one("vesta_audit_dropped_total", "counter", "Lines that the audit log had no room for.",
+    text.one("vesta_audit_dropped_total", "counter", "Lines dropped from the audit log.",
              as_number(sources.audit->dropped()));
-    text.one("vesta_audit_write_failures_total", "counter", "Audit log writes that failed.",
+    text.one("vesta_audit_write_failures_total", "counter", "Failed writes of the audit log.",
              as_number(sources.audit->write_failures()));
   }
   write_ingest(text, *sources.ingest);

@@ -5,11 +5,11 @@
 
 #include "ingest/counters.h"
 #include "server/access/audit_log.h"
-#include "server/grpc_server.h"
-#include "server/http_server.h"
+#include "server/grpc/grpc_server.h"
+#include "server/http/http_server.h"
 #include "server/memory_budget.h"
 #include "server/ops/request_metrics.h"
-#include "server/worker_pool.h"
+#include "server/rpc/worker_pool.h"
 #include "store/engine.h"
 
 namespace vesta::server {

@@ -111,7 +111,7 @@ TEST(ConfigFile, AnEmptyOneChangesNothing) {
 }
 
 TEST(ConfigFile, ErrorsNameThePlace) {
-  EXPECT_THAT(problem_with("server:\n  htpp: :1\n"), StartsWith("vesta.yaml:2:3: there is no key"));
+  EXPECT_THAT(problem_with("server:\n  htpp: :1\n"), StartsWith("vesta.yaml:2:3: unknown key"));
   EXPECT_THAT(problem_with("server:\n  htpp: :1\n"), HasSubstr("did you mean server.http?"));
   EXPECT_THAT(problem_with("servr: {}\n"), HasSubstr("did you mean server?"));
   EXPECT_THAT(problem_with("limits:\n  max_sampels: 1\n"), HasSubstr("limits.max_samples"));
@@ -123,14 +123,14 @@ TEST(ConfigFile, ErrorsNameThePlace) {
   EXPECT_THAT(problem_with("query:\n  memory: [1]\n"), StartsWith("vesta.yaml:2:11:"));
   EXPECT_THAT(problem_with("server: {http: nonsense}\n"), StartsWith("vesta.yaml:1:"));
   EXPECT_THAT(problem_with("log: {level: loud}\n"), HasSubstr("debug, info, warning or error"));
-  EXPECT_THAT(problem_with("a: 1\na: 2\n"), HasSubstr("'a' is there twice"));
-  EXPECT_THAT(problem_with("multi_tenant: true\nmulti_tenant: true\n"), HasSubstr("there twice"));
-  EXPECT_THAT(problem_with("server: [1, 2]\n"), HasSubstr("has keys below it"));
-  EXPECT_THAT(problem_with("- 1\n"), HasSubstr("no list of keys"));
+  EXPECT_THAT(problem_with("a: 1\na: 2\n"), HasSubstr("duplicate key 'a'"));
+  EXPECT_THAT(problem_with("multi_tenant: true\nmulti_tenant: true\n"), HasSubstr("duplicate key"));
+  EXPECT_THAT(problem_with("server: [1, 2]\n"), HasSubstr("must be a map of keys"));
+  EXPECT_THAT(problem_with("- 1\n"), HasSubstr("not a map of keys"));
   EXPECT_THAT(problem_with("server: {\n"), StartsWith("vesta.yaml:"));
-  EXPECT_THAT(problem_with("retention: {default: 5m}\n"), HasSubstr("an hour or more"));
+  EXPECT_THAT(problem_with("retention: {default: 5m}\n"), HasSubstr("one hour or more"));
   EXPECT_THAT(problem_with("retention: {defautl: 5d}\n"), HasSubstr("retention.default"));
-  EXPECT_THAT(problem_with(std::string(100'000, '[')), HasSubstr("nest too deep"));
+  EXPECT_THAT(problem_with(std::string(100'000, '[')), HasSubstr("nested too deeply"));
 }
 
 TEST(Sources, AreFoldersWithAPrefix) {
@@ -178,11 +178,11 @@ TEST(Links, AreRefusedWhereTheyCouldRunOrLeadAstray) {
         "https://host/a b{trace_id}", "https://host/\"{trace_id}", "https://host/"}) {
     EXPECT_NE(problem("trace_link", link), "") << link;
   }
-  EXPECT_THAT(problem("trace_link", "https://h/{trace}"), HasSubstr("there is: {trace_id}"));
+  EXPECT_THAT(problem("trace_link", "https://h/{trace}"), HasSubstr("use {trace_id}"));
   EXPECT_NE(problem("trace_link", "https://h/{trace_id}/{"), "");
   EXPECT_NE(problem("trace_link", "https://h/}{trace_id}"), "");
   EXPECT_NE(problem("trace_link", "https://h/{trace_id}" + std::string(3000, 'a')), "");
-  EXPECT_THAT(problem("span_link", "https://h/{trace_id}"), HasSubstr("the hole {span_id}"));
+  EXPECT_THAT(problem("span_link", "https://h/{trace_id}"), HasSubstr("the placeholder {span_id}"));
   EXPECT_NE(problem("editor_link", "javascript://{file}"), "");
   EXPECT_EQ(problem("editor_link", "idea://open?file={file}&line={line}"), "");
   EXPECT_EQ(problem("editor_link", "https://git.example/blob/main{file}#L{line}"), "");

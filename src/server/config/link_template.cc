@@ -55,12 +55,12 @@ Status LinkTemplate::parse(std::string_view word, std::string& to) const {
            c == '>' || c == '\\' || c == '`';
   };
   if (std::ranges::any_of(word, is_bad)) {
-    return config::not_a(word, "a link: it has a blank or a character that links cannot hold");
+    return config::not_a(word, "a link without blanks and control characters");
   }
   if (is_http(word)) {
     const std::string_view host = authority_of(word);
     if (host.empty() || host.find_first_of("{}@") != std::string_view::npos) {
-      return config::not_a(word, "a link with a host of its own, without user and password");
+      return config::not_a(word, "a link with a host, without user and password");
     }
   }
   bool has_first = false;
@@ -70,14 +70,14 @@ Status LinkTemplate::parse(std::string_view word, std::string& to) const {
     const std::string_view hole =
         word[at] == '{' && end != std::string_view::npos ? word.substr(at + 1, end - at - 1) : "";
     if (std::ranges::find(holes, hole) == holes.end()) {
-      return config::not_a(word, "a link with holes that there are",
-                           fmt::format("there is: {{{}}}", fmt::join(holes, "}, {")));
+      return config::not_a(word, "a link with known placeholders",
+                           fmt::format("use {{{}}}", fmt::join(holes, "}, {")));
     }
     has_first = has_first || hole == holes.front();
     at = end;
   }
   if (!has_first) {
-    return config::not_a(word, fmt::format("a link with the hole {{{}}}", holes.front()));
+    return config::not_a(word, fmt::format("a link with the placeholder {{{}}}", holes.front()));
   }
   to = word;
   return {};

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/time.h"
 #include "formats/jfr/reader.h"
 #include "ingest/limits.h"
 #include "ingest/scrape/scrape_config.h"
 #include "server/files/file_shelf_limits.h"
-#include "server/http_server.h"
+#include "server/http/http_server.h"
 #include "server/source_folder.h"
 #include "server/ui_options.h"
 #include "store/engine.h"
@@ -62,7 +63,7 @@ struct ServerConfig {
 
   uint64_t query_memory = uint64_t{256} << 20;      // of one query
   uint64_t query_total_memory = uint64_t{1} << 30;  // of all queries at once
-  int64_t query_timeout_ns = int64_t{60} * 1'000'000'000;
+  int64_t query_timeout_ns = kMinute;
   uint64_t query_max_nodes = 1'048'576;
 
   UiOptions ui;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/time.h"
 #include "config/values.h"
 #include "net/listen_address.h"
 #include "server/access/token.h"
@@ -67,8 +68,7 @@ struct Keep {
     int64_t ns = 0;
     VESTA_TRY(Duration().parse(word, ns));
     // The store forgets whole hours.
-    constexpr int64_t kHour = int64_t{3600} * 1'000'000'000;
-    if (ns != 0 && ns < kHour) return config::not_a(word, "an hour or more, or 0 for ever");
+    if (ns != 0 && ns < kHour) return config::not_a(word, "one hour or more, or 0 for unlimited");
     to_ns = ns;
     return {};
   }
@@ -140,7 +140,7 @@ Fields fields_of_source(SourceFolder& s) {
 
 void check_source(Reader& reader, const Node& node, const std::string& path, SourceFolder& source) {
   if (!source.folder.starts_with('/'))
-    reader.fail(node.at, path + ".folder", "the folder is a path that starts with /");
+    reader.fail(node.at, path + ".folder", "the folder must be a path that starts with /");
 }
 
 // Each tenant has what all have, unless it says otherwise. Fields are read in the order of their
@@ -154,7 +154,7 @@ struct TenantMap {
   template <class Map>
   void read(Reader& reader, const Node& node, const std::string& path, Map& to) const {
     if (!node.is_map() && !node.is_nothing()) {
-      return reader.fail(node.at, path, "here belongs a key for each tenant");
+      return reader.fail(node.at, path, "must be a map of tenants");
     }
     to.clear();
     for (const config::Member& member : node.members) {
@@ -251,24 +251,22 @@ config::Fields server_fields(ServerConfig& c) {
 
 Status check_config(const ServerConfig& config) {
   if (config.http.empty() && config.grpc.empty() && config.otlp_http.empty()) {
-    return Error{ErrorCode::kUsage, "the server listens nowhere",
+    return Error{ErrorCode::kUsage, "no listen address is set",
                  "set server.http, server.grpc or server.otlp_http"};
   }
   if (config.data.empty()) {
-    return Error{ErrorCode::kUsage, "there is no data directory", "set server.data or --data"};
+    return Error{ErrorCode::kUsage, "no data directory is set", "set server.data or --data"};
   }
   if (config.tls.certificate.empty() != config.tls.key.empty()) {
-    return Error{ErrorCode::kUsage, "TLS needs both a certificate and its key",
+    return Error{ErrorCode::kUsage, "TLS needs a certificate and its key",
                  "set tls.cert and tls.key"};
   }
   if (!config.tls.client_ca.empty() && !config.tls.enabled()) {
-    return Error{ErrorCode::kUsage, "tls.client_ca asks for certificates, but there is no TLS",
-                 "set tls.cert and tls.key"};
+    return Error{ErrorCode::kUsage, "tls.client_ca needs TLS", "set tls.cert and tls.key"};
   }
   if (config.limits.max_body_bytes > config.request_memory ||
       config.limits.max_decoded_bytes > config.request_memory) {
-    return Error{ErrorCode::kUsage,
-                 "a single request may be larger than server.request_memory for all of them",
+    return Error{ErrorCode::kUsage, "server.request_memory is smaller than one request may be",
                  "raise server.request_memory, or lower limits.max_body_bytes and "
                  "limits.max_decoded_bytes"};
   }

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/utf8.h"
 
 namespace vesta::server {
@@ -27,26 +28,22 @@ Status check_size(std::string_view bytes, const TenantLimits& limits) {
   const uint64_t most = std::max(limits.max_body_bytes, limits.max_decoded_bytes);
   if (bytes.size() <= most) return {};
   return Error{ErrorCode::kLimit,
-               fmt::format("the file has {} bytes, {} are allowed", bytes.size(), most),
-               "raise limits.max_body_bytes, or look at it with the vesta command line"};
+               fmt::format("the file has {} bytes; the limit is {}", bytes.size(), most),
+               "raise limits.max_body_bytes, or use the vesta command line"};
 }
 
 }  // namespace
-
-int64_t FileShelf::now_ns() const {
-  return options_.now_ns ? options_.now_ns() : static_cast<int64_t>(clock_ns(CLOCK_REALTIME));
-}
 
 // One of the files that may be read at once.
 class FileShelf::ReadingTurn {
  public:
   explicit ReadingTurn(FileShelf& shelf) : shelf_(shelf) {
-    const std::lock_guard lock(shelf_.mutex_);
+    const MutexLock lock(shelf_.mutex_);
     has_turn_ = shelf_.reading_ < kMaxReading;
     if (has_turn_) ++shelf_.reading_;
   }
   ~ReadingTurn() {
-    const std::lock_guard lock(shelf_.mutex_);
+    const MutexLock lock(shelf_.mutex_);
     if (has_turn_) --shelf_.reading_;
   }
   ReadingTurn(const ReadingTurn&) = delete;
@@ -97,8 +94,8 @@ Result<FileShelf::File> FileShelf::open(std::string_view tenant, std::string_vie
                                         std::string_view bytes, const std::function<bool()>& stop) {
   const FileShelfLimits& limits = options_.limits;
   if (limits.memory == 0 || limits.tenant_memory == 0 || limits.count == 0) {
-    return Error{ErrorCode::kUnsupported, "this server opens no files",
-                 "its configuration sets server.files.memory to 0"};
+    return Error{ErrorCode::kUnsupported, "opening files is disabled",
+                 "set server.files.memory to enable it"};
   }
   const TenantLimits of_tenant =
       options_.tenant_limits ? options_.tenant_limits(tenant) : TenantLimits();
@@ -107,14 +104,13 @@ Result<FileShelf::File> FileShelf::open(std::string_view tenant, std::string_vie
   if (auto known = find(tenant, file_id(shown, bytes))) return known;
   const ReadingTurn turn(*this);
   if (!turn) {
-    return Error{ErrorCode::kTooMany, "other files are being read at the moment",
-                 "try again in a moment"};
+    return Error{ErrorCode::kTooMany, "other files are being read", "try again in a moment"};
   }
   VESTA_ASSIGN(File file,
                open_file({tenant, shown, bytes, of_tenant,
                           std::min(limits.memory, limits.tenant_memory), now_ns(), stop}));
   Entries dropped;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   expire_locked(now_ns(), dropped);
   // Somebody may have opened the same in the meantime.
   if (const auto same = find_locked(tenant, file->id); same != entries_.end())
@@ -126,13 +122,13 @@ Result<FileShelf::File> FileShelf::open(std::string_view tenant, std::string_vie
 
 Result<FileShelf::File> FileShelf::find(std::string_view tenant, std::string_view id) {
   Entries dropped;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const int64_t now = now_ns();
   expire_locked(now, dropped);
   const auto at = find_locked(tenant, id);
   if (at == entries_.end()) {
     return Error{ErrorCode::kNotFound, fmt::format("no file '{}' is open", id.substr(0, 64)),
-                 "files are kept in memory for a while only: open it again"};
+                 "files are kept in memory for a limited time; open it again"};
   }
   at->used_ns = now;
   entries_.splice(entries_.begin(), entries_, at);
@@ -141,7 +137,7 @@ Result<FileShelf::File> FileShelf::find(std::string_view tenant, std::string_vie
 
 std::vector<FileShelf::File> FileShelf::list(std::string_view tenant) {
   Entries dropped;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   expire_locked(now_ns(), dropped);
   std::vector<File> files;
   for (const Entry& entry : entries_) {
@@ -153,7 +149,7 @@ std::vector<FileShelf::File> FileShelf::list(std::string_view tenant) {
 Status FileShelf::close(std::string_view tenant, std::string_view id) {
   VESTA_TRY(find(tenant, id));
   Entries dropped;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (const auto at = find_locked(tenant, id); at != entries_.end())
     dropped.splice(dropped.end(), entries_, at);
   return {};
@@ -161,7 +157,7 @@ Status FileShelf::close(std::string_view tenant, std::string_view id) {
 
 void FileShelf::expire() {
   Entries dropped;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   expire_locked(now_ns(), dropped);
 }
 

@@ -7,11 +7,12 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "server/files/file_shelf_limits.h"
 #include "server/files/opened_file.h"
@@ -24,7 +25,7 @@ class FileShelf {
     FileShelfLimits limits;
     // What one file may hold; empty = the usual limits.
     std::function<TenantLimits(std::string_view tenant)> tenant_limits;
-    std::function<int64_t()> now_ns;  // Unix time; empty = the system's clock
+    UnixClock clock = unix_now;
   };
   explicit FileShelf(Options options) : options_(std::move(options)) {}
 
@@ -50,17 +51,17 @@ class FileShelf {
   using Entries = std::list<Entry>;  // those used last first
 
   class ReadingTurn;
-  int64_t now_ns() const;
-  // REQUIRES of these: mutex_ is held. What goes is added to `dropped`, which the caller destroys
+  int64_t now_ns() const { return options_.clock().ns; }
+  // What goes is added to `dropped`, which the caller destroys
   // without the lock: that takes its time.
-  void expire_locked(int64_t now_ns, Entries& dropped);
-  void make_room_locked(std::string_view tenant, uint64_t bytes, Entries& dropped);
-  Entries::iterator find_locked(std::string_view tenant, std::string_view id);
+  void expire_locked(int64_t now_ns, Entries& dropped) REQUIRES(mutex_);
+  void make_room_locked(std::string_view tenant, uint64_t bytes, Entries& dropped) REQUIRES(mutex_);
+  Entries::iterator find_locked(std::string_view tenant, std::string_view id) REQUIRES(mutex_);
 
   const Options options_;
-  std::mutex mutex_;
-  Entries entries_;       // guarded by mutex_
-  uint32_t reading_ = 0;  // guarded by mutex_
+  Mutex mutex_;
+  Entries entries_ GUARDED_BY(mutex_);
+  uint32_t reading_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace vesta::server

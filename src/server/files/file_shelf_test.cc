@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/time.h"
 #include "formats/common/losses.h"
 #include "formats/pprof/writer.h"
 #include "profile/dictionary_builder.h"
@@ -12,12 +13,11 @@ namespace vesta::server {
 namespace {
 
 constexpr int64_t kNow = 1'763'208'000'000'000'000;
-constexpr int64_t kMinute = 60'000'000'000;
 
 class FileShelfTest : public testing::Test {
  protected:
   FileShelfTest() {
-    options_.now_ns = [this] { return now_ns_; };
+    options_.clock = [this] { return UnixNs(now_ns_); };
   }
   FileShelf& shelf() {
     if (shelf_ == nullptr) shelf_ = std::make_unique<FileShelf>(options_);

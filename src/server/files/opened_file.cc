@@ -63,9 +63,9 @@ Status survey(OpenedFile& file, MemoryEngine& engine, std::string_view tenant,
   MemoryContents contents = engine.contents(tenant);
   if (contents.samples.size() > kMaxTypes) {
     return Error{ErrorCode::kLimit,
-                 fmt::format("the file holds {} profile types, {} are allowed",
+                 fmt::format("the file has {} profile types; the limit is {}",
                              contents.samples.size(), kMaxTypes),
-                 "take it apart with vesta convert"};
+                 "split it with vesta convert"};
   }
   file.range = contents.range;
   file.labels = std::move(contents.labels);
@@ -91,9 +91,9 @@ Status survey(OpenedFile& file, MemoryEngine& engine, std::string_view tenant,
 Status check_memory(const OpenedFile& file, const FileSource& source) {
   if (file.bytes <= source.max_memory) return {};
   return Error{ErrorCode::kLimit,
-               fmt::format("the file would take about {} bytes of memory, {} are allowed",
+               fmt::format("the file would need about {} bytes of memory; the limit is {}",
                            file.bytes, source.max_memory),
-               "raise server.files.tenant_memory, or look at it with the vesta command line"};
+               "raise server.files.tenant_memory, or use the vesta command line"};
 }
 
 Status check_stop(const FileSource& source) {
@@ -124,7 +124,7 @@ Result<std::shared_ptr<const OpenedFile>> open_file(const FileSource& source) {
   IngestOptions options;
   options.limits = without_bounds_of_stores(source.limits);
   options.keep_negative = true;  // a difference is shown as it is
-  options.now_ns = [now_ns = source.now_ns] { return now_ns; };
+  options.clock = [now_ns = source.now_ns] { return UnixNs(now_ns); };
   Ingest ingest(*file->engine, std::move(options));
   VESTA_ASSIGN(FileContent content, read_content(source, ingest));
   VESTA_TRY(check_stop(source));
@@ -142,7 +142,7 @@ Result<std::shared_ptr<const OpenedFile>> open_file(const FileSource& source) {
   if (receipt.stored.profiles == 0) {
     return Error{ErrorCode::kInvalidInput,
                  fmt::format("the file ({}) holds no samples", file->format),
-                 "the tool that wrote it was stopped before it had data?"};
+                 "the tool that wrote it was probably stopped before it had data"};
   }
   file->bytes = std::max(file->bytes, file->engine->stats().memory_bytes);
   VESTA_TRY(check_memory(*file, source));

@@ -12,9 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "server/grpc_protocol.h"
+#include "base/text.h"
+#include "server/grpc/grpc_protocol.h"
+#include "server/http/http_text.h"
 #include "server/http2/frame_allowance.h"
-#include "server/http_text.h"
 
 namespace vesta::server {
 namespace {

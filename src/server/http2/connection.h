@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "server/api.h"
-#include "server/http_session.h"
+#include "server/http/http_session.h"
 #include "server/memory_budget.h"
 
 namespace vesta::server {

@@ -12,12 +12,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "server/grpc_protocol.h"
+#include "server/grpc/grpc_protocol.h"
+#include "server/http/http_date.h"
+#include "server/http/http_text.h"
+#include "server/http/request_checks.h"
 #include "server/http2/connection.h"
-#include "server/http_date.h"
-#include "server/http_text.h"
-#include "server/request_checks.h"
-#include "server/request_id.h"
+#include "server/rpc/dispatcher.h"
+#include "server/rpc/request_id.h"
 
 namespace vesta::server {
 namespace {
@@ -255,14 +256,14 @@ class Session final : public HttpSession,
                       {ErrorCode::kLimit,
                        fmt::format("the body is larger than {} bytes",
                                    environment_.dispatcher.limits().max_bytes),
-                       "send less at once, or raise limits.max_body_bytes"},
+                       "send smaller requests, or raise limits.max_body_bytes"},
                       413, "body_size");
       case Http2Problem::kMemory:
-        return respond(
-            stream,
-            busy_response({ErrorCode::kTooMany, "too many requests at once for the server's memory",
-                           "try again in a moment"}),
-            "memory");
+        return respond(stream,
+                       busy_response({ErrorCode::kTooMany,
+                                      "requests in flight exceed the server's memory limit",
+                                      "try again in a moment"}),
+                       "memory");
     }
   }
 
@@ -274,7 +275,7 @@ class Session final : public HttpSession,
           stream,
           {ErrorCode::kLimit,
            fmt::format("the URL is longer than {} bytes", environment_.limits.max_target_bytes),
-           "send a POST where there is one"},
+           "use POST if the route allows it"},
           414, "target_size");
     }
     const RequestHead checked_head{HttpVersion::k2, message.target, message.authority,
@@ -297,7 +298,7 @@ class Session final : public HttpSession,
     head.query = std::move(target->query);
     const std::string expect = lower_case(head.header("expect"));
     if (!expect.empty() && expect != "100-continue") {
-      return reject(stream, {ErrorCode::kUnsupported, "only Expect: 100-continue is known", {}},
+      return reject(stream, {ErrorCode::kUnsupported, "only Expect: 100-continue is supported", {}},
                     417, "malformed");
     }
     auto admitted = environment_.dispatcher.admit(head, target->segments, connection_.peer,
@@ -336,8 +337,8 @@ class Session final : public HttpSession,
       return;
     }
     respond(stream,
-            busy_response({ErrorCode::kUnavailable, "the server has too much to do",
-                           "try again in a moment"}),
+            busy_response(
+                {ErrorCode::kUnavailable, "the server is overloaded", "try again in a moment"}),
             "queue");
   }
 
@@ -384,8 +385,8 @@ class Session final : public HttpSession,
     const bool head_only = exchange.method == "HEAD";
     if (!head_only && rejected.empty() && !take_room(lease, response.body.size())) {
       response = busy_response({ErrorCode::kUnavailable,
-                                "too many answers at once for the server's memory",
-                                "read answers faster, or ask for less at once"});
+                                "answers in flight exceed the server's memory limit",
+                                "read answers faster, or send fewer requests at once"});
       rejected = "memory";
     }
     if (exchange.grpc && response.status >= 400 && !is_grpc(response)) {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "server/http_session.h"
-#include "server/http_streams.h"
+#include "server/http/http_session.h"
+#include "server/http/http_streams.h"
 
 namespace vesta::server {
 

@@ -11,7 +11,8 @@
 #include <thread>
 
 #include "base/file.h"
-#include "server/http_server.h"
+#include "base/mutex.h"
+#include "server/http/http_server.h"
 #include "server/testing/gate.h"
 #include "server/testing/http2_client.h"
 #include "server/testing/http_client.h"
@@ -141,7 +142,7 @@ class Http2SessionTest : public ::testing::Test {
           return caller;
         },
         [this](const RequestRecord& record) {
-          const std::lock_guard guard(lock_);
+          const MutexLock guard(lock_);
           records_.push_back(std::string(record.transport) + " " + std::string(record.route) + " " +
                              std::to_string(record.status) + " " + std::string(record.rejected));
         },
@@ -152,7 +153,7 @@ class Http2SessionTest : public ::testing::Test {
     return server_->addresses()[0].port;
   }
   std::vector<std::string> records() {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     return records_;
   }
 
@@ -167,8 +168,8 @@ class Http2SessionTest : public ::testing::Test {
   std::unique_ptr<WorkerPool> pool_;
   std::unique_ptr<Dispatcher> dispatcher_;
   std::unique_ptr<HttpServer> server_;
-  std::mutex lock_;
-  std::vector<std::string> records_;
+  Mutex lock_;
+  std::vector<std::string> records_ GUARDED_BY(lock_);
 };
 
 TEST_F(Http2SessionTest, ServesPlainRoutesBesideHttp1) {

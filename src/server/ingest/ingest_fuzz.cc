@@ -68,7 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.limits.max_series_per_profile = 4;
   options.limits.max_age_ns = 0;
   options.max_delta_bytes = 1 << 20;
-  vesta::server::test::TestServer server(engine, options);
+  vesta::server::test::IngestServer server(engine, options);
   const Door& door = kDoors[data[0] % kDoors.size()];
   const std::string body(reinterpret_cast<const char*>(data) + 1, size - 1);
   if (door.is_call) {

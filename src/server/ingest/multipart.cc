@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/text.h"
 #include "formats/common/line_reader.h"
 
 namespace vesta::server {

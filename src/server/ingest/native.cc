@@ -7,13 +7,13 @@
 #include <iterator>
 
 #include "base/json_writer.h"
+#include "base/time_words.h"
 #include "ingest/profile_types.h"
 #include "ingest/pyroscope/app_name.h"
-#include "ingest/pyroscope/time_words.h"
 #include "ingest/read_file.h"
 #include "ingest/unpack.h"
+#include "profile/merge/transform.h"
 #include "profile/merged_profile.h"
-#include "profile/transform.h"
 #include "server/ingest/responses.h"
 #include "store/selector.h"
 
@@ -30,7 +30,7 @@ Result<LabelPairs> parse_labels(std::string_view text) {
   LabelPairs labels;
   for (const LabelMatcher& matcher : parsed.selector) {
     if (matcher.op() != MatchOperator::kEqual || !parsed.type.empty()) {
-      return Error{ErrorCode::kUsage, "labels: only name=\"value\" can be set",
+      return Error{ErrorCode::kUsage, "labels: only name=\"value\" is supported",
                    "as in labels={region=\"eu\"}"};
     }
     labels.emplace_back(matcher.name(), matcher.value());
@@ -59,7 +59,7 @@ Status apply_type(std::string_view text, double sample_rate, ProfileBatch& batch
     for (Profile& profile : batch.profiles) set_type(dictionary, profile, type);
     return {};
   }
-  const TypeWord* word = find_type_word(text);
+  const ProfileTypeRow* word = find_pyroscope_word(text);
   if (word == nullptr || !has_one_type_each(batch)) {
     hints.labels.emplace_back("__name__", text);
     return {};
@@ -75,7 +75,7 @@ Result<double> sample_rate_of(const HttpRequest& request) {
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), rate);
   if (error == std::errc() && end == text->data() + text->size() && rate >= 0 && rate <= 1e9)
     return rate;
-  return Error{ErrorCode::kUsage, "sample_rate: is no number of samples per second", ""};
+  return Error{ErrorCode::kUsage, "sample_rate: not a number of samples per second", ""};
 }
 
 Result<IngestReceipt> ingest_file(Ingest& ingest, const HttpRequest& request,
@@ -103,9 +103,8 @@ Result<IngestReceipt> ingest_file(Ingest& ingest, const HttpRequest& request,
   hints.sample_labels = content.sample_labels;
   VESTA_TRY(apply_type(request.parameter("type"), sample_rate, batch, hints));
   if (const auto text = request.parameter("time"); !text.empty()) {
-    auto time = pyroscope::parse_time(text, ingest.now_ns());
-    if (!time) return with_context(std::move(time).error(), "time");
-    for (Profile& profile : batch.profiles) profile.time_ns = *time;
+    VESTA_ASSIGN(const int64_t time_ns, parse_time_word(text, ingest.now_ns(), "time"));
+    for (Profile& profile : batch.profiles) profile.time_ns = time_ns;
   }
   return ingest.write(caller.tenant, std::move(batch), hints);
 }

@@ -23,7 +23,7 @@ class NativeProfiles : public ::testing::Test {
     return server_.post("/api/v1/profiles", std::move(query), std::move(body));
   }
   vesta::test::RecordingEngine engine_;
-  test::TestServer server_{engine_};
+  test::IngestServer server_{engine_};
 };
 
 TEST_F(NativeProfiles, AnyFormatIsTaken) {
@@ -66,6 +66,19 @@ TEST_F(NativeProfiles, LabelsAndTimeAreSet) {
     EXPECT_THAT(engine_.totals_by_series(), ElementsAre(Pair(HasSubstr("region=eu"), 7)));
     // Below the millisecond, digits tell equal profiles apart.
     EXPECT_EQ(engine_.written[0].batch.profiles[0].time_ns / 1'000'000, 1'799'999'000'000);
+  }
+}
+
+TEST_F(NativeProfiles, TimeIsAnyWordForATime) {
+  int64_t now_ms = 0;
+  ASSERT_EQ(post({{"time", "now"}}, "a;b 7\n").status, 200);
+  now_ms = engine_.written[0].batch.profiles[0].time_ns / 1'000'000;
+  for (const char* text : {"-1h", "now-60min"}) {
+    engine_.written.clear();
+    const auto response = post({{"time", text}}, "a;b 7\n");
+    ASSERT_EQ(response.status, 200) << response.body;
+    const int64_t time_ms = engine_.written[0].batch.profiles[0].time_ns / 1'000'000;
+    EXPECT_NEAR(static_cast<double>(now_ms - time_ms), 3'600'000, 60'000) << text;
   }
 }
 

@@ -137,8 +137,8 @@ HttpResponse handle_otlp_http(Ingest& ingest, const HttpRequest& request, const 
   const bool is_json = type == "application/json";
   if (!is_json && type != "application/x-protobuf" && type != "application/protobuf") {
     Error error{ErrorCode::kInvalidInput,
-                fmt::format("Content-Type: '{}' is not taken", type.substr(0, 80)),
-                "OTLP is application/x-protobuf or application/json"};
+                fmt::format("Content-Type: '{}' is not supported", type.substr(0, 80)),
+                "send application/x-protobuf or application/json"};
     return refusal(ingest, kProtocol, caller, error, 415);
   }
   const Encoding encoding = is_json ? Encoding::kJson : Encoding::kProtobuf;

@@ -21,7 +21,7 @@ constexpr std::string_view kPath = "/v1development/profiles";
 
 TestMessage message() {
   TestMessage out;
-  out.time = static_cast<uint64_t>(test::kNow);
+  out.time = static_cast<uint64_t>(test::kIngestTime);
   // 1 = c < b < a; thread.name and thread.id are attributes 3 and 4.
   out.samples = {{.stack = 1, .values = {2}, .attributes = {3, 4}, .link = 1, .times = {}},
                  {.stack = 2, .values = {3}, .attributes = {}, .link = 0, .times = {}}};
@@ -49,7 +49,7 @@ std::string with_good_profile(const TestMessage& bad) {
 class Otlp : public ::testing::Test {
  protected:
   vesta::test::RecordingEngine engine_;
-  test::TestServer server_{engine_};
+  test::IngestServer server_{engine_};
 };
 
 TEST_F(Otlp, CountedSamplesBecomeCpuTime) {
@@ -86,7 +86,7 @@ TEST_F(Otlp, HttpAnswersInTheEncodingOfTheRequest) {
   EXPECT_EQ(response.body, "");
 
   ProfileBatch batch = vesta::test::batch_from({{"a;b", 7}}, "off_cpu");
-  batch.profiles[0].time_ns = test::kNow;
+  batch.profiles[0].time_ns = test::kIngestTime;
   response = server_.post(kPath, {}, write_otlp_json(batch), "application/json; charset=utf-8");
   EXPECT_EQ(response.status, 200) << response.body;
   EXPECT_EQ(response.content_type, "application/json");
@@ -120,7 +120,7 @@ TEST_F(Otlp, BadProfileIsRefusedAlone) {
   ASSERT_TRUE(partial.next());
   EXPECT_EQ(partial.varint(), 1u);
   ASSERT_TRUE(partial.next());
-  EXPECT_THAT(partial.bytes(), HasSubstr("outside of what is taken"));
+  EXPECT_THAT(partial.bytes(), HasSubstr("outside the accepted range"));
   EXPECT_EQ(engine_.written.size(), 1u);
 }
 

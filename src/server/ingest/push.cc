@@ -133,7 +133,7 @@ class RequestReader {
   bool finished(const WireReader& reader) {
     if (reader.ok()) return true;
     return fail(parse_error(protocol_.name, reader.offset(), reader.problem(),
-                            "the message is cut off or of another kind"));
+                            "the message is cut off or of another type"));
   }
   bool fail(Error error) {
     error_ = std::move(error);

@@ -22,7 +22,7 @@ using vesta::test::batch_from;
 constexpr std::string_view kPush = "/push.v1.PusherService/Push";
 constexpr std::string_view kWriteRaw = "/parca.profilestore.v1alpha1.ProfileStoreService/WriteRaw";
 
-std::string pprof(int64_t value = 7, int64_t time_ns = test::kNow) {
+std::string pprof(int64_t value = 7, int64_t time_ns = test::kIngestTime) {
   ProfileBatch batch = batch_from({{"main;work", value}});
   batch.profiles[0].time_ns = time_ns;
   return write_pprof(batch);
@@ -44,7 +44,7 @@ push::v1::RawProfileSeries* add_series(push::v1::PushRequest& request, const std
 class Push : public ::testing::Test {
  protected:
   vesta::test::RecordingEngine engine_;
-  test::TestServer server_{engine_};
+  test::IngestServer server_{engine_};
 };
 
 TEST_F(Push, EverySeriesIsStored) {
@@ -118,7 +118,7 @@ TEST_F(Push, HundredThousandLabelsAreRefused) {
 TEST_F(Push, CumulativeProfilesOfGoBecomeDifferences) {
   const auto push = [&](int64_t seconds, int64_t value) {
     ProfileBatch batch = batch_from({{"main;lock", value}}, "delay", "nanoseconds");
-    batch.profiles[0].time_ns = test::kNow + seconds * 1'000'000'000;
+    batch.profiles[0].time_ns = test::kIngestTime + seconds * 1'000'000'000;
     push::v1::PushRequest request;
     auto* series = request.add_series();
     auto* pair = series->add_labels();
@@ -136,9 +136,9 @@ TEST_F(Push, CumulativeProfilesOfGoBecomeDifferences) {
 
 TEST(PushReadings, AnswerSaysWhatWasOnlyCompared) {
   const auto engine = make_memory_engine();
-  const auto push = [&](test::TestServer& server, int64_t seconds, int64_t value) {
+  const auto push = [&](test::IngestServer& server, int64_t seconds, int64_t value) {
     ProfileBatch batch = batch_from({{"main;lock", value}}, "delay", "nanoseconds");
-    batch.profiles[0].time_ns = test::kNow + seconds * 1'000'000'000;
+    batch.profiles[0].time_ns = test::kIngestTime + seconds * 1'000'000'000;
     push::v1::PushRequest request;
     request.add_series()->add_samples()->set_raw_profile(write_pprof(batch));
     const auto answer = server.call(kPush, request.SerializeAsString());
@@ -146,9 +146,9 @@ TEST(PushReadings, AnswerSaysWhatWasOnlyCompared) {
     EXPECT_TRUE(answer.ok() && response.ParseFromString(*answer));
     return response.baselines();
   };
-  test::TestServer first(*engine);
+  test::IngestServer first(*engine);
   EXPECT_EQ(push(first, 0, 100), 0u);
-  test::TestServer restarted(*engine);
+  test::IngestServer restarted(*engine);
   EXPECT_EQ(push(restarted, 15, 130), 1u);
   EXPECT_EQ(push(restarted, 14, 120), 1u);
   EXPECT_EQ(push(restarted, 30, 131), 0u);
@@ -156,9 +156,9 @@ TEST(PushReadings, AnswerSaysWhatWasOnlyCompared) {
 
 TEST(PushDuplicates, AreWrittenOnce) {
   const auto engine = make_memory_engine();
-  test::TestServer server(*engine);
+  test::IngestServer server(*engine);
   push::v1::PushRequest request;
-  add_series(request, "a")->add_samples()->set_raw_profile(pprof(4, test::kNow + 1));
+  add_series(request, "a")->add_samples()->set_raw_profile(pprof(4, test::kIngestTime + 1));
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(server.call(kPush, request.SerializeAsString()).ok());
   SelectRequest select;
   select.type = *ProfileType::parse("process_cpu:cpu:nanoseconds::");
@@ -171,7 +171,7 @@ TEST(PushDuplicates, AreWrittenOnce) {
 
 TEST(PushDuplicates, OfASecondAreThoseOfOneId) {
   const auto engine = make_memory_engine();
-  test::TestServer server(*engine);
+  test::IngestServer server(*engine);
   push::v1::PushRequest request;
   auto* sample = add_series(request, "a")->add_samples();
   sample->set_raw_profile(pprof(4));

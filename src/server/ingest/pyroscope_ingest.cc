@@ -6,8 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include "base/time_words.h"
 #include "ingest/pyroscope/payload.h"
-#include "ingest/pyroscope/time_words.h"
 #include "server/ingest/multipart.h"
 #include "server/ingest/responses.h"
 
@@ -44,9 +44,7 @@ double sample_rate_of(std::string_view text) {
 Result<int64_t> time_parameter(const HttpRequest& request, std::string_view name, int64_t now_ns) {
   const std::string_view text = request.parameter(name);
   if (text.empty()) return now_ns;
-  auto time = pyroscope::parse_time(text, now_ns);
-  if (!time) return with_context(std::move(time).error(), name);
-  return time;
+  return parse_time_word(text, now_ns, name);
 }
 
 Status find_content(const HttpRequest& request, const std::vector<FormPart>& parts,
@@ -56,8 +54,9 @@ Status find_content(const HttpRequest& request, const std::vector<FormPart>& par
     return {};
   }
   if (find_part(parts, "prev_profile") != nullptr) {
-    return Error{ErrorCode::kInvalidInput, "prev_profile: pairs of profiles are not taken any more",
-                 "update the client: it is to send differences itself"};
+    return Error{ErrorCode::kInvalidInput,
+                 "prev_profile: pairs of profiles are no longer supported",
+                 "update the client to one that sends differences"};
   }
   const std::string_view wanted = payload.format == PayloadFormat::kJfr ? "jfr" : "profile";
   const FormPart* profile = find_part(parts, wanted);

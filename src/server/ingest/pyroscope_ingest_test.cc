@@ -29,7 +29,7 @@ class PyroscopeIngest : public ::testing::Test {
   auto totals() const { return engine_.totals_by_series(); }
 
   vesta::test::RecordingEngine engine_;
-  test::TestServer server_{engine_};
+  test::IngestServer server_{engine_};
 };
 
 std::string pprof(std::string_view type = "cpu", std::string_view unit = "nanoseconds") {
@@ -115,7 +115,7 @@ TEST_F(PyroscopeIngest, TakesARecordingWithLabels) {
   chunk.setting("jdk.ActiveRecording", "event", "itimer");
   chunk.execution_sample(2000, thread, stack, chunk.state("STATE_RUNNABLE"));
   jfr::ChunkOptions options;
-  options.start_ns = test::kNow - 20'000'000'000;
+  options.start_ns = test::kIngestTime - 20'000'000'000;
   const auto response = post(
       {{"name", "shop{env=prod}"}, {"format", "jfr"}, {"spyName", "javaspy"}},
       multipart_body({{"jfr", gzip(chunk.finish(options))}, {"labels", gzip("")}}), kMultipartType);
@@ -127,7 +127,7 @@ TEST_F(PyroscopeIngest, TakesARecordingWithLabels) {
 
 TEST(PyroscopeIngestDuplicates, AreThoseOfOneKey) {
   const auto engine = make_memory_engine();
-  test::TestServer server(*engine);
+  test::IngestServer server(*engine);
   const Fields query = {{"name", "app"}, {"from", "1800000000"}, {"until", "1800000010"}};
   for (int i = 0; i < 2; ++i) EXPECT_EQ(server.post("/ingest", query, "main;work 3\n").status, 200);
   const auto total = [&] {
@@ -165,16 +165,16 @@ TEST_F(PyroscopeIngest, ErrorsHaveThePyroscopeShapeAndStatus) {
   const std::vector<Case> cases = {
       {{}, "a 1", 400, "name: no application"},
       {{{"name", "{a=b}"}}, "a 1", 400, "name: no application"},
-      {{{"name", "my.app"}}, "a 1", 400, "no type of profile"},
-      {{{"name", "app"}, {"from", "x"}}, "a 1", 400, "from: 'x' is no time"},
+      {{{"name", "my.app"}}, "a 1", 400, "not a profile type"},
+      {{{"name", "app"}, {"from", "x"}}, "a 1", 400, "from: 'x' is not a valid time"},
       {{{"name", "app"}}, "a one", 422, "folded"},
       {{{"name", "app"}, {"format", "pprof"}}, "not a pprof", 422, "pprof"},
       {{{"name", "app"}, {"format", "pprof"}}, "", 422, "empty"},
       {{{"name", "app"}, {"format", "jfr"}}, "FLR", 422, "jfr"},
       {{{"name", "app"}, {"format", "tree"}}, "\x05", 422, "tree"},
       {{{"name", "app"}, {"format", "speedscope"}}, "{}", 422, "speedscope"},
-      {{{"name", "app"}, {"from", "1"}}, "a 1", 422, "outside of what is taken"},
-      {{{"name", "app"}, {"from", "4102444800"}}, "a 1", 422, "outside of what is taken"},
+      {{{"name", "app"}, {"from", "1"}}, "a 1", 422, "outside the accepted range"},
+      {{{"name", "app"}, {"from", "4102444800"}}, "a 1", 422, "outside the accepted range"},
   };
   for (const Case& each : cases) {
     const auto response = post(each.query, each.body);
@@ -218,7 +218,7 @@ TEST_F(PyroscopeIngest, BombsAreRefused) {
   IngestOptions options;
   options.limits.max_decoded_bytes = 1 << 20;
   options.limits.max_body_bytes = 1 << 20;
-  test::TestServer small(engine_, options);
+  test::IngestServer small(engine_, options);
   const std::string bomb = gzip(std::string(64 << 20, 'a'));
   ASSERT_LT(bomb.size(), 100'000u);
   auto response = small.post("/ingest", {{"name", "app"}, {"format", "pprof"}}, bomb);
@@ -272,7 +272,7 @@ TEST_F(PyroscopeIngest, TooMuchIsAnsweredWithWhenToTryAgain) {
   IngestOptions options;
   options.limits.bytes_per_second = 10;
   options.limits.burst_bytes = 100;
-  test::TestServer slow(engine_, options);
+  test::IngestServer slow(engine_, options);
   const std::string body(60, 'a');
   ASSERT_EQ(slow.post("/ingest", {{"name", "app"}}, body + " 1\n").status, 200);
   const auto response = slow.post("/ingest", {{"name", "app"}}, body + " 1\n");

@@ -13,8 +13,8 @@ Status check_body_size(const Ingest& ingest, const Caller& caller, size_t body_b
   const uint64_t limit = std::max(limits.max_body_bytes, limits.max_decoded_bytes);
   if (body_bytes <= limit) return {};
   return Error{ErrorCode::kLimit,
-               fmt::format("the body has {} bytes, {} are allowed", body_bytes, limit),
-               "send less at once, or raise the tenant's max_body_bytes"};
+               fmt::format("the body has {} bytes; the limit is {}", body_bytes, limit),
+               "send smaller requests, or raise the tenant's max_body_bytes"};
 }
 
 Status begin_ingest(Ingest& ingest, IngestProtocol protocol, const Caller& caller,

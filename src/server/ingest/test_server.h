@@ -12,11 +12,11 @@
 
 namespace vesta::server::test {
 
-inline constexpr int64_t kNow = 1'800'000'000'000'000'000;
+inline constexpr int64_t kIngestTime = 1'800'000'000'000'000'000;
 
-class TestServer {
+class IngestServer {
  public:
-  explicit TestServer(Engine& engine, IngestOptions options = {})
+  explicit IngestServer(Engine& engine, IngestOptions options = {})
       : ingest(engine, with_clock(std::move(options))) {
     add_ingest_routes(routes, ingest);
   }
@@ -50,7 +50,7 @@ class TestServer {
 
  private:
   static IngestOptions with_clock(IngestOptions options) {
-    options.now_ns = [] { return kNow; };
+    options.clock = [] { return UnixNs(kIngestTime); };
     return options;
   }
 };

@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 
 #include "base/file.h"
 #include "base/hex.h"
+#include "base/mutex.h"
 
 namespace vesta::server {
 namespace {
@@ -62,7 +62,7 @@ std::string tenant_name(std::string_view folder) {
 Error io_error(std::string_view what, const std::string& path, int error) {
   return Error{error == ENOSPC || error == EDQUOT ? ErrorCode::kUnavailable : ErrorCode::kIo,
                fmt::format("cannot {} {}: {}", what, path, std::strerror(error)),
-               "look at the space and the rights of the data directory"};
+               "check the free space and the permissions of the data directory"};
 }
 
 template <class Number>
@@ -99,28 +99,17 @@ std::string read_start(const std::string& path, uint64_t& size) {
   return start;
 }
 
-Status write_all(int fd, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return io_error("write", path, errno);
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return {};
-}
-
 // Whole and on disk, under a name of its own.
 Result<std::string> write_temporary(const std::string& path, std::string_view head,
                                     std::string_view bytes) {
   std::string temporary = path + ".XXXXXX";
   const UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));  // mode 0600
   if (!fd.valid()) return io_error("write", path, errno);
-  Status status = write_all(fd.get(), head, path);
-  if (status.ok()) status = write_all(fd.get(), bytes, path);
-  if (status.ok() && ::fsync(fd.get()) != 0) status = io_error("write", path, errno);
-  if (status.ok()) return temporary;
+  if (write_all(fd.get(), head) && write_all(fd.get(), bytes) && ::fsync(fd.get()) == 0)
+    return temporary;
+  const int error = errno;
   ::unlink(temporary.c_str());
-  return std::move(status).error();
+  return io_error("write", path, error);
 }
 
 void sync_folder(const std::string& folder) {
@@ -128,27 +117,19 @@ void sync_folder(const std::string& folder) {
   if (fd.valid()) ::fsync(fd.get());
 }
 
-int64_t clock_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 Error not_found(std::string_view id) {
-  return Error{ErrorCode::kNotFound, fmt::format("there is no '{}'", id),
-               "it was never uploaded, or newer ones took its place"};
+  return Error{ErrorCode::kNotFound, fmt::format("'{}' not found", id),
+               "it was never uploaded, or was replaced by newer ones"};
 }
 
 }  // namespace
 
-KeptFiles::KeptFiles(std::string folder, KeptLimits limits, std::function<int64_t()> now_ns)
-    : folder_(std::move(folder)),
-      limits_(limits),
-      now_ns_(now_ns ? std::move(now_ns) : std::function<int64_t()>(clock_ns)) {}
+KeptFiles::KeptFiles(std::string folder, KeptLimits limits, UnixClock clock)
+    : folder_(std::move(folder)), limits_(limits), clock_(std::move(clock)) {}
 
 Result<std::unique_ptr<KeptFiles>> KeptFiles::open(std::string folder, KeptLimits limits,
-                                                   std::function<int64_t()> now_ns) {
-  std::unique_ptr<KeptFiles> files(new KeptFiles(std::move(folder), limits, std::move(now_ns)));
+                                                   UnixClock clock) {
+  std::unique_ptr<KeptFiles> files(new KeptFiles(std::move(folder), limits, std::move(clock)));
   VESTA_TRY(files->load());
   return files;
 }
@@ -158,6 +139,7 @@ Status KeptFiles::load() {
   std::filesystem::create_directories(folder_, error);
   if (error) return io_error("make", folder_, error.value());
   ::chmod(folder_.c_str(), 0700);
+  const MutexLock lock(mutex_);
   for (std::filesystem::directory_iterator tenant(folder_, error), end; !error && tenant != end;
        tenant.increment(error)) {
     if (!tenant->is_directory(error)) continue;
@@ -218,8 +200,8 @@ Status KeptFiles::make_room(std::string_view tenant, std::string_view id, uint64
   });
   const uint64_t others = bytes_ - own - replaced;
   if (others + bytes > limits_.bytes) {
-    return Error{ErrorCode::kTooMany, "other tenants fill the space that there is for such files",
-                 "ask for more space, or delete some of them"};
+    return Error{ErrorCode::kTooMany, "other tenants use all the space for such files",
+                 "raise the limit, or delete some files"};
   }
   for (const Files::iterator at : oldest) {
     if (count <= limits_.tenant_count && own + bytes <= limits_.tenant_bytes &&
@@ -238,14 +220,14 @@ Result<KeptFile> KeptFiles::put(std::string_view tenant, std::string_view id, st
   VESTA_TRY(check_id(id));
   if (note.size() > kMaxNoteBytes) {
     return Error{ErrorCode::kLimit, fmt::format("a name of {} bytes is too long", note.size()),
-                 fmt::format("up to {} are kept", kMaxNoteBytes)};
+                 fmt::format("the limit is {}", kMaxNoteBytes)};
   }
   if (bytes.size() > std::min(limits_.tenant_bytes, limits_.bytes)) {
     return Error{
-        ErrorCode::kLimit, fmt::format("{} bytes are too many to keep", bytes.size()),
-        fmt::format("a tenant has {} for all", std::min(limits_.tenant_bytes, limits_.bytes))};
+        ErrorCode::kLimit, fmt::format("{} bytes exceed the limit", bytes.size()),
+        fmt::format("the limit of a tenant is {}", std::min(limits_.tenant_bytes, limits_.bytes))};
   }
-  KeptFile file{std::string(id), std::string(note), bytes.size(), now_ns_()};
+  KeptFile file{std::string(id), std::string(note), bytes.size(), clock_().ns};
   std::string head(kMagic);
   append(head, static_cast<uint32_t>(note.size()));
   append(head, file.stored_ns);
@@ -257,7 +239,7 @@ Result<KeptFile> KeptFiles::put(std::string_view tenant, std::string_view id, st
   const std::string path = path_of(tenant, id);
   VESTA_ASSIGN(const std::string temporary, write_temporary(path, head, bytes));
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     Status status = make_room(tenant, id, bytes.size());
     if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
       status = io_error("write", path, errno);
@@ -274,7 +256,7 @@ Result<KeptFile> KeptFiles::put(std::string_view tenant, std::string_view id, st
 }
 
 Result<KeptFile> KeptFiles::find(std::string_view tenant, std::string_view id) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto files = tenants_.find(tenant);
   if (files == tenants_.end()) return not_found(id);
   const auto file = files->second.find(id);
@@ -298,7 +280,7 @@ Result<std::string> KeptFiles::read(std::string_view tenant, std::string_view id
 std::vector<KeptFile> KeptFiles::list(std::string_view tenant) const {
   std::vector<KeptFile> list;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto files = tenants_.find(tenant);
     if (files == tenants_.end()) return list;
     for (const auto& [id, file] : files->second) list.push_back(file);
@@ -308,7 +290,7 @@ std::vector<KeptFile> KeptFiles::list(std::string_view tenant) const {
 }
 
 Status KeptFiles::remove(std::string_view tenant, std::string_view id) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto files = tenants_.find(tenant);
   if (files == tenants_.end()) return not_found(id);
   const auto file = files->second.find(id);

@@ -8,11 +8,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/mutex.h"
 #include "base/result.h"
 
 namespace vesta::server {
@@ -35,9 +36,9 @@ class KeptFiles {
   static constexpr size_t kMaxNoteBytes = 4096;
 
   // Makes the folder if need be, and finds what is in it. Files that are damaged are left alone and
-  // not listed. `now_ns` is the clock when empty.
+  // not listed.
   static Result<std::unique_ptr<KeptFiles>> open(std::string folder, KeptLimits limits,
-                                                 std::function<int64_t()> now_ns = {});
+                                                 UnixClock clock = unix_now);
 
   // Replaces what the id stood for. kUsage unless the id is letters, digits, '-' and '_', up to 128
   // of them; kLimit when the file alone is too large; kTooMany when other tenants fill the rest.
@@ -53,20 +54,19 @@ class KeptFiles {
  private:
   using Files = std::map<std::string, KeptFile, std::less<>>;  // by id
 
-  KeptFiles(std::string folder, KeptLimits limits, std::function<int64_t()> now_ns);
+  KeptFiles(std::string folder, KeptLimits limits, UnixClock clock);
   Status load();
   std::string folder_of(std::string_view tenant) const;
   std::string path_of(std::string_view tenant, std::string_view id) const;
-  // REQUIRES of these: mutex_ is held.
-  Status make_room(std::string_view tenant, std::string_view id, uint64_t bytes);
-  void drop(Files& files, Files::iterator file, const std::string& path);
+  Status make_room(std::string_view tenant, std::string_view id, uint64_t bytes) REQUIRES(mutex_);
+  void drop(Files& files, Files::iterator file, const std::string& path) REQUIRES(mutex_);
 
   const std::string folder_;
   const KeptLimits limits_;
-  const std::function<int64_t()> now_ns_;
-  mutable std::mutex mutex_;
-  std::map<std::string, Files, std::less<>> tenants_;  // guarded by mutex_
-  uint64_t bytes_ = 0;                                 // of all; guarded by mutex_
+  const UnixClock clock_;
+  mutable Mutex mutex_;
+  std::map<std::string, Files, std::less<>> tenants_ GUARDED_BY(mutex_);
+  uint64_t bytes_ GUARDED_BY(mutex_) = 0;  // of all
 };
 
 }  // namespace vesta::server

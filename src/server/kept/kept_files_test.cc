@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "server/testing/temporary_folder.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::server {
 namespace {
@@ -16,7 +16,8 @@ using ::testing::ElementsAre;
 class KeptFilesTest : public ::testing::Test {
  protected:
   std::unique_ptr<KeptFiles> open(KeptLimits limits = {3, 100, 150}) {
-    auto files = KeptFiles::open(folder_.path("kept"), limits, [this] { return ++now_ns_; });
+    auto files =
+        KeptFiles::open(folder_.path("kept"), limits, [this] { return UnixNs(++now_ns_); });
     EXPECT_TRUE(files) << files.error().message;
     return std::move(*files);
   }
@@ -26,7 +27,7 @@ class KeptFilesTest : public ::testing::Test {
     return ids;
   }
 
-  testing::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   int64_t now_ns_ = 0;
 };
 

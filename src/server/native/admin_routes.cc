@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/json_writer.h"
+#include "server/api.h"
 #include "server/native/question.h"
 
 namespace vesta::server {
@@ -17,15 +18,15 @@ Status check_explicit_range(const ApiCall& call) {
   const bool has_from = !call.parameter("from").empty();
   const bool has_to = !call.parameter("to").empty();
   if (!all_time.empty() && all_time != "true" && all_time != "false") {
-    return Error{ErrorCode::kUsage, fmt::format("all_time: '{}' is not true or false", all_time),
+    return Error{ErrorCode::kUsage, fmt::format("all_time: '{}' must be true or false", all_time),
                  ""};
   }
   if (all_time == "true" && (has_from || has_to)) {
-    return Error{ErrorCode::kUsage, "all_time=true and a range contradict each other",
+    return Error{ErrorCode::kUsage, "cannot combine all_time=true with a range",
                  "send one of them"};
   }
   if (all_time != "true" && (!has_from || !has_to)) {
-    return Error{ErrorCode::kUsage, "the range to delete is not complete",
+    return Error{ErrorCode::kUsage, "the range to delete is incomplete",
                  "send from and to, or all_time=true for everything"};
   }
   return {};
@@ -34,7 +35,7 @@ Status check_explicit_range(const ApiCall& call) {
 Result<HttpResponse> delete_series(const ApiCall& call) {
   if (call.parameter("query").empty()) {
     return Error{ErrorCode::kUsage, "the parameter 'query' is missing",
-                 "it says what to delete; query={} is everything"};
+                 "send what to delete; query={} selects everything"};
   }
   VESTA_TRY(check_explicit_range(call));
   VESTA_ASSIGN(const auto question, read_series_question(call, true));
@@ -58,19 +59,18 @@ bool is_plain_name(std::string_view name) {
 Result<HttpResponse> backup(const ApiCall& call) {
   const std::string& root = call.context.options.backup_root;
   if (root.empty()) {
-    return Error{ErrorCode::kUnsupported, "no directory for backups is configured",
-                 "the server's administrator sets one"};
+    return Error{ErrorCode::kUnsupported, "backups are disabled", "set server.backups"};
   }
   const std::string_view name = call.parameter("name");
   if (!is_plain_name(name)) {
-    return Error{ErrorCode::kUsage, fmt::format("name: '{}' is not the name of a backup", name),
-                 "letters, digits, '-', '_' and '.', not first"};
+    return Error{ErrorCode::kUsage, fmt::format("name: '{}' is not a valid backup name", name),
+                 "use letters, digits, '-', '_' and '.', but no '.' first"};
   }
   const std::filesystem::path directory = std::filesystem::path(root) / name;
   std::error_code error;
   if (std::filesystem::is_symlink(directory, error)) {
-    return Error{ErrorCode::kPermission,
-                 fmt::format("the backup '{}' is a link that may lead elsewhere", name), ""};
+    return Error{ErrorCode::kPermission, fmt::format("the backup '{}' is a symbolic link", name),
+                 ""};
   }
   if (const Status made = call.engine().backup(directory.string()); !made.ok()) {
     // Not too many requests, but two that want the same thing.

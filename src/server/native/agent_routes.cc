@@ -1,8 +1,10 @@
 // Who sends profiles, and how well: GET /api/v1/agents.
 #include <array>
 
+#include "profile/merged_profile.h"
 #include "query/agent_overview.h"
 #include "server/native/answer.h"
+#include "server/native/local_agent.h"
 
 namespace vesta::server {
 namespace {

@@ -1,10 +1,15 @@
 #include "server/native/answer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 #include <set>
 
-#include "formats/table/report_parts.h"
-#include "query/coverage.h"
+#include "base/units.h"
+#include "reports/coverage.h"
+#include "reports/function_table.h"
+#include "reports/print/report_parts.h"
 #include "store/time_cover.h"
 #include "store/time_spread.h"
 
@@ -51,13 +56,6 @@ Result<int64_t> covered_by_all(const ApiCall& call, const Question& question) {
   return covered_ns;
 }
 
-void write_warnings(JsonWriter& json, const std::vector<AnswerWarning>& warnings) {
-  json.key("warnings").begin_array();
-  for (const AnswerWarning& warning : warnings)
-    json.begin_object().field("code", warning.code).field("text", warning.text).end_object();
-  json.end_array();
-}
-
 }  // namespace
 
 Result<AnswerBasis> read_basis(const ApiCall& call, const Question& question,
@@ -88,17 +86,9 @@ void write_answer_header(JsonWriter& json, const Question& question, const Selec
   json.field("from_ns", question.range.start_ns).field("to_ns", question.range.end_ns);
   json.field("profiles", selection.profiles);
   json.field("services", uint64_t{selection.services.size()});
-  if (basis.samples) {
-    json.field("samples", *basis.samples);
-  } else {
-    json.key("samples").null();
-  }
+  write_optional(json, "samples", basis.samples);
   json.field("covered_ns", basis.covered_ns);
-  if (const auto instances = basis.instances()) {
-    json.field("instances", *instances);
-  } else {
-    json.key("instances").null();
-  }
+  write_optional(json, "instances", basis.instances());
   write_warnings(json, basis.warnings);
 }
 
@@ -120,7 +110,7 @@ void write_comparison_header(JsonWriter& json, const Comparison& both,
                              const ComparedAnswers& compared, const Selection& before,
                              const Selection& after, int64_t total_before, int64_t total_after) {
   AnswerBasis basis = compared.after;
-  for (const AnswerWarning& warning : compared.comparison.warnings)
+  for (const ReportWarning& warning : compared.comparison.warnings)
     basis.warnings.push_back(warning);
   write_answer_header(json, both.question, after, basis);
   json.field("scale", compare_word(compared.comparison.by));
@@ -130,15 +120,104 @@ void write_comparison_header(JsonWriter& json, const Comparison& both,
   json.field("total_delta", saturating_subtract(total_after, total_before));
 }
 
-void write_answer_coverage(JsonWriter& json, const Selection& selection) {
-  write_coverage(json, named_share(selection), selection.losses);
+namespace {
+
+Result<double> read_share(const ApiCall& call, std::string_view name) {
+  const std::string_view text = call.parameter(name);
+  double share = 0;
+  if (text.empty()) return share;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
+  if (error == std::errc() && end == text.data() + text.size() && share >= 0 && share <= 1)
+    return share;
+  return Error{ErrorCode::kUsage, fmt::format("{}: '{}' is not a number from 0 to 1", name, text),
+               ""};
 }
 
-void write_frame_name(JsonWriter& json, const FrameNames& names, uint32_t name) {
-  const FrameName& frame = names[name];
-  json.field("name", frame.name.empty() ? names.text(name) : std::string(frame.name));
-  json.field("file", frame.file).field("line", frame.line).field("binary", frame.binary);
-  if (frame.kind != FrameKind::kUnknown) json.field("kind", frame_kind_name(frame.kind));
+}  // namespace
+
+Result<ReportOptions> read_report_options(const ApiCall& call, const ProfileType& type) {
+  ReportOptions options;
+  VESTA_ASSIGN(const std::string format, read_word(call, "format", "json|report|text|csv"));
+  options.format = format == "text"  ? ReportFormat::kText
+                   : format == "csv" ? ReportFormat::kCsv
+                                     : ReportFormat::kJson;
+  options.unit = call.parameter("unit");
+  if (!options.unit.empty() && parse_unit(options.unit).kind != parse_unit(type.sample_unit).kind) {
+    return Error{ErrorCode::kUsage, fmt::format("unit cannot be '{}'", options.unit),
+                 fmt::format("the values of this profile are {}", type.sample_unit)};
+  }
+  VESTA_ASSIGN(options.min_share, read_share(call, "min_share"));
+  VESTA_ASSIGN(options.min_edge_share, read_share(call, "min_edge_share"));
+  VESTA_ASSIGN(options.style.color, read_flag(call, "color"));
+  return options;
+}
+
+bool wants_answer(const ApiCall& call) {
+  const std::string_view format = call.parameter("format");
+  return format.empty() || format == "json";
+}
+
+ReportHeader report_header(const Question& question, const Selection& selection,
+                           const AnswerBasis& basis, int64_t total) {
+  return {.type = question.type.sample_type,
+          .unit = question.type.sample_unit,
+          .total = total,
+          .time_ns = selection.first_ns,
+          .duration_ns = selection.covered.duration_ns(),
+          .samples = basis.samples.value_or(0),
+          .warnings = basis.warnings,
+          .losses = selection.losses,
+          .named = named_share(selection)};
+}
+
+ReportHeader comparison_report_header(const Comparison& both, const ComparedAnswers& compared,
+                                      const Selection& after, int64_t total_before,
+                                      int64_t total_after) {
+  ReportHeader header = report_header(both.question, after, compared.after, total_after);
+  header.warnings.clear();
+  for (const ReportWarning& warning : compared.before.warnings)
+    header.warnings.push_back({warning.code, "before: " + warning.text});
+  for (const ReportWarning& warning : compared.after.warnings)
+    header.warnings.push_back({warning.code, "after: " + warning.text});
+  for (const ReportWarning& warning : compared.comparison.warnings)
+    header.warnings.push_back(warning);
+  header.has_baseline = true;
+  header.baseline_total = total_before;
+  header.baseline_samples = compared.before.samples.value_or(0);
+  header.baseline_duration_ns = compared.before.duration_ns;
+  return header;
+}
+
+HttpResponse report_response(std::string body, const ReportOptions& options, bool has_profiles,
+                             bool has_rows) {
+  HttpResponse response;
+  if (options.format != ReportFormat::kJson) {
+    response.content_type = options.format == ReportFormat::kCsv ? "text/csv; charset=utf-8"
+                                                                 : "text/plain; charset=utf-8";
+  }
+  response.body = std::move(body);
+  say_if_empty(response, has_profiles, has_rows);
+  return response;
+}
+
+void say_if_empty(HttpResponse& response, bool has_profiles, bool has_rows) {
+  if (!has_profiles || !has_rows)
+    response.headers.emplace_back(kAnswerHeader, has_profiles ? "filtered" : "empty");
+}
+
+HttpResponse file_response(std::string body, const FormatInfo& format) {
+  HttpResponse response;
+  response.body = std::move(body);
+  response.content_type = format.content_type;
+  response.compressible = format.name != "pprof";
+  // The name is made of words of ours, so that nothing in it needs quoting.
+  response.headers.emplace_back("Content-Disposition",
+                                fmt::format("attachment; filename=\"profile{}\"", format.ending));
+  return response;
+}
+
+void write_answer_coverage(JsonWriter& json, const Selection& selection) {
+  write_coverage(json, named_share(selection), selection.losses);
 }
 
 void write_labels(JsonWriter& json, const Labels& labels) {

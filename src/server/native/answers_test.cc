@@ -4,6 +4,7 @@
 
 #include <simdjson.h>
 
+#include "base/time.h"
 #include "server/native/test_call.h"
 
 namespace vesta::server {
@@ -15,9 +16,6 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
-
-constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kMinute = 60 * kSecond;
 
 // An answer, taken apart.
 class Answer {
@@ -100,7 +98,7 @@ TEST(Answers, WarnWhenTheyRestOnFewSamples) {
     EXPECT_EQ(answer.number("/samples"), 12) << route;
     EXPECT_THAT(answer.warnings(), ElementsAre("few_samples")) << route;
     EXPECT_EQ(answer.text("/warnings/0/text"),
-              "rests on 12 samples; shares are uncertain below 100");
+              "based on 12 samples; shares are uncertain below 100");
   }
   const Answer heap(api.json("/api/v1/top?query=inuse{}"));
   EXPECT_TRUE(heap["/samples"].is_null());

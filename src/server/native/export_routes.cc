@@ -1,96 +1,88 @@
 // A selection as a file of any format that Vesta writes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
-#include "formats/registry.h"
-#include "query/selection_profile.h"
-#include "query/time_words.h"
-#include "server/native/question.h"
+#include "base/time_words.h"
+#include "reports/labelled_samples.h"
+#include "reports/selection_profile.h"
+#include "server/native/answer.h"
+#include "store/engine.h"
 
 namespace vesta::server {
 namespace {
 
-struct FileKind {
-  std::string_view format;
-  std::string_view content_type;
-  std::string_view ending;
-};
-constexpr std::array kFileKinds = {
-    FileKind{"pprof", "application/octet-stream", ".pb.gz"},
-    FileKind{"folded", "text/plain; charset=utf-8", ".folded"},
-    FileKind{"speedscope", "application/json", ".speedscope.json"},
-    FileKind{"otlp", "application/x-protobuf", ".otlp"},
-    FileKind{"otlp-json", "application/json", ".otlp.json"},
-    FileKind{"flamebearer", "application/json", ".flamebearer.json"},
-    FileKind{"svg", "image/svg+xml", ".svg"},
-    FileKind{"html", "text/html; charset=utf-8", ".html"},
-};
-
 Result<std::string> draw(const ApiCall& call, const Question& question, const Selection& selection,
                          PictureFormat format) {
-  FrameOptions options;
-  options.filters = read_filters(call);
-  VESTA_ASSIGN(const FrameProfile frames, resolve_frames(to_merged_profile(selection), options));
+  VESTA_ASSIGN(TreeOptions options, read_tree_options(call));
+  options.marks_inlined = true;
   PictureOptions picture;
   picture.title = question.type.id() + to_string(question.selector);
   VESTA_ASSIGN(picture.inverted, read_flag(call, "inverted"));
-  return draw_flamegraph(frames, format, picture);
+  return draw_flamegraph(report_header(question, selection, {}, selection.total),
+                         build_flame_tree(selection, options), format, picture);
 }
 
-Result<std::string> encode(const ProfileBatch& batch, const FileKind& kind) {
+Result<std::string> encode(const ProfileBatch& batch, const FormatInfo& format) {
   EncodeOptions options;
-  options.format = kind.format;
+  options.format = format.name;
   // "-" is what gzips pprof; the others are sent as they are.
   return encode_for_path(batch, "-", options);
 }
 
-Result<std::string> file_of(const ApiCall& call, const Question& question, const FileKind& kind) {
+Result<std::string> file_of(const ApiCall& call, const Question& question,
+                            const FormatInfo& format) {
   VESTA_ASSIGN(const StackFilter filter, StackFilter::compile(read_filters(call)));
   VESTA_ASSIGN(const bool with_samples, read_flag(call, "samples"));
   if (with_samples) {
-    if (!filter.empty() || kind.format == "svg" || kind.format == "html") {
-      return Error{ErrorCode::kUsage, "samples=true goes with neither stack filters nor pictures",
-                   "leave it out: then samples of one stack are added up"};
+    if (!filter.empty() || format.is_picture) {
+      return Error{ErrorCode::kUsage,
+                   "samples=true cannot be combined with stack filters or flame graphs",
+                   "remove it; samples of one stack are then added up"};
     }
     SamplesRequest request;
     VESTA_ASSIGN(request.select, select_request(call, question));
     request.keep_times = true;
     VESTA_ASSIGN(ProfileBatch batch, call.engine().samples(call.caller.tenant, request));
-    if (!kind.format.starts_with("otlp")) {
+    if (const auto filters = read_label_filters(call)) VESTA_TRY(keep_labelled(batch, *filters));
+    if (!format.name.starts_with("otlp")) {
       // A file of one profile covers the time of all series together.
-      VESTA_ASSIGN(const Selection whole, select(call, question));
+      VESTA_ASSIGN(const Selection whole, select_all(call, question));
       const int64_t duration_ns = whole.covered.duration_ns();
       for (Profile& profile : batch.profiles) profile.duration_ns = duration_ns;
     }
-    return encode(batch, kind);
+    return encode(batch, format);
   }
   VESTA_ASSIGN(const Selection selection, select(call, question));
-  if (kind.format == "svg") return draw(call, question, selection, PictureFormat::kSvg);
-  if (kind.format == "html") return draw(call, question, selection, PictureFormat::kHtml);
-  return encode(to_profile_batch(selection, filter), kind);
+  if (const PictureFormat* picture = picture_format_named(format.name)) {
+    return draw(call, question, selection, *picture);
+  }
+  return encode(to_profile_batch(selection, filter), format);
 }
 
-Result<HttpResponse> respond(const ApiCall& call, const Question& question, const FileKind& kind) {
-  HttpResponse response;
-  VESTA_ASSIGN(response.body, file_of(call, question, kind));
-  response.content_type = kind.content_type;
-  response.compressible = kind.format != "pprof";
-  // The name is made of words of ours, so that nothing in it needs quoting.
-  response.headers.emplace_back("Content-Disposition",
-                                fmt::format("attachment; filename=\"profile{}\"", kind.ending));
-  return response;
+Result<HttpResponse> respond(const ApiCall& call, const Question& question,
+                             const FormatInfo& format) {
+  VESTA_ASSIGN(std::string body, file_of(call, question, format));
+  return file_response(std::move(body), format);
+}
+
+// The files that can be asked for, the first one when nothing is said.
+std::vector<FormatInfo> file_formats() {
+  std::vector<FormatInfo> formats = list_formats();
+  std::erase_if(formats, [](const FormatInfo& format) { return !format.is_written; });
+  return formats;
 }
 
 Result<HttpResponse> export_file(const ApiCall& call) {
-  VESTA_ASSIGN(
-      const std::string format,
-      read_word(call, "format", "pprof|folded|speedscope|otlp|otlp-json|flamebearer|svg|html"));
-  VESTA_ASSIGN(const Question question, read_question(call));
-  for (const FileKind& kind : kFileKinds) {
-    if (kind.format == format) return respond(call, question, kind);
+  const std::vector<FormatInfo> formats = file_formats();
+  std::string names;
+  for (const FormatInfo& format : formats) {
+    names += (names.empty() ? "" : "|") + std::string(format.name);
   }
-  return Error{ErrorCode::kUnsupported, "no such format", ""};
+  VESTA_ASSIGN(const std::string name, read_word(call, "format", names));
+  VESTA_ASSIGN(const Question question, read_question(call));
+  return respond(call, question, *std::ranges::find(formats, name, &FormatInfo::name));
 }
 
 // What `go tool pprof URL` fetches. With -seconds it asks for that much time; here, the last.
@@ -103,23 +95,17 @@ Result<HttpResponse> pprof(const ApiCall& call) {
   }
   const ApiCall asked{call.context, request, call.caller, call.file};
   VESTA_ASSIGN(const Question question, read_question(asked));
-  return respond(asked, question, kFileKinds[0]);
+  return respond(asked, question, file_formats().front());
 }
 
 }  // namespace
 
 std::span<const ApiRoute> export_routes() {
   static const std::array kRoutes = {
-      ApiRoute{"GET",
-               "/api/v1/export",
-               Scope::kRead,
-               {kSeriesParameters, kSampleParameters, kStackParameters, "format inverted samples"},
-               export_file},
-      ApiRoute{"GET",
-               "/api/v1/pprof",
-               Scope::kRead,
-               {kSeriesParameters, kSampleParameters, kStackParameters, "samples seconds"},
-               pprof},
+      get_route("/api/v1/export",
+                {kSelectionParameters, kStackParameters, "format inverted samples"}, export_file),
+      get_route("/api/v1/pprof", {kSelectionParameters, kStackParameters, "samples seconds"},
+                pprof),
   };
   return kRoutes;
 }

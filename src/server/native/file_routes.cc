@@ -1,6 +1,7 @@
 // Files that people open to look at: kept in memory for a while, never stored.
 #include <array>
 
+#include "server/files/opened_file.h"
 #include "server/native/answer.h"
 
 namespace vesta::server {
@@ -8,7 +9,7 @@ namespace {
 
 Result<FileShelf*> shelf_of(const ApiCall& call) {
   if (call.context.options.files != nullptr) return call.context.options.files;
-  return Error{ErrorCode::kUnsupported, "this server opens no files", ""};
+  return Error{ErrorCode::kUnsupported, "opening files is disabled", ""};
 }
 
 void write_file(JsonWriter& json, const OpenedFile& file) {

@@ -30,7 +30,7 @@ TEST(FileRoutes, OpensFilesOfAnyFormat) {
       << of_pprof;
   const HttpResponse letter = api.call("/api/v1/files?name=a.txt", "POST", "Dear all,\n");
   EXPECT_EQ(letter.status, 400);
-  EXPECT_NE(letter.body.find("known are: pprof, folded"), std::string::npos) << letter.body;
+  EXPECT_NE(letter.body.find("use one of: pprof, folded"), std::string::npos) << letter.body;
   EXPECT_EQ(api.call("/api/v1/files?name=a.txt", "POST").status, 400);
   const std::string id = api.open_file("work.folded", "main;work 3\nmain;idle 4\n");
   EXPECT_EQ(api.json("/api/v1/files/" + id, "DELETE"), R"({"id":")" + id + "\"}");

@@ -99,15 +99,11 @@ Result<HttpResponse> openapi(const ApiCall&) {
 
 std::span<const ApiRoute> list_routes() {
   static const std::array kRoutes = {
-      ApiRoute{"GET", "/api/v1/types", Scope::kRead, {kSeriesParameters}, types},
-      ApiRoute{"GET", "/api/v1/labels", Scope::kRead, {kSeriesParameters}, labels},
-      ApiRoute{"GET",
-               "/api/v1/values/{label}",
-               Scope::kRead,
-               {kSeriesParameters, "prefix limit"},
-               values},
-      ApiRoute{"GET", "/api/v1/series", Scope::kRead, {kSeriesParameters, "limit"}, series},
-      ApiRoute{"GET", "/api/v1/stats", Scope::kRead, {}, stats},
+      get_route("/api/v1/types", {kSeriesParameters}, types),
+      get_route("/api/v1/labels", {kSeriesParameters}, labels),
+      get_route("/api/v1/values/{label}", {kSeriesParameters, "prefix limit"}, values),
+      get_route("/api/v1/series", {kSeriesParameters, "limit"}, series),
+      get_route("/api/v1/stats", {}, stats),
       ApiRoute{"GET", "/api/v1/openapi.json", Scope::kNone, {}, openapi},
   };
   return kRoutes;

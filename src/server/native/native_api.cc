@@ -20,7 +20,7 @@ Status check_parameters(const ApiRoute& route, const HttpRequest& request) {
     if (std::ranges::find(known, name) != known.end()) continue;
     const std::string near = nearest(name, known);
     return Error{
-        ErrorCode::kUsage, fmt::format("no parameter '{}' here", name),
+        ErrorCode::kUsage, fmt::format("unknown parameter '{}'", name),
         near.empty() ? "/api/v1/openapi.json lists them" : fmt::format("did you mean '{}'?", near)};
   }
   return {};
@@ -29,13 +29,13 @@ Status check_parameters(const ApiRoute& route, const HttpRequest& request) {
 }  // namespace
 
 int64_t ApiContext::now_ns() const {
-  return options.now_ns ? options.now_ns() : static_cast<int64_t>(clock_ns(CLOCK_REALTIME));
+  return options.clock().ns;
 }
 
 Result<FileShelf::File> ApiContext::find_file(std::string_view tenant, std::string_view id) const {
   if (id.empty()) return FileShelf::File();
   if (options.files != nullptr) return options.files->find(tenant, id);
-  return Error{ErrorCode::kUnsupported, "this server opens no files", ""};
+  return Error{ErrorCode::kUnsupported, "opening files is disabled", ""};
 }
 
 QueryBudget ApiContext::budget() const {
@@ -59,9 +59,9 @@ std::vector<std::string> parameter_names(const ApiRoute& route) {
 
 std::vector<const ApiRoute*> all_routes() {
   std::vector<const ApiRoute*> all;
-  for (const auto routes :
-       {list_routes(), tree_routes(), table_routes(), time_routes(), export_routes(),
-        admin_routes(), overview_routes(), agent_routes(), source_routes(), file_routes()}) {
+  for (const auto routes : {list_routes(), tree_routes(), table_routes(), time_routes(),
+                            export_routes(), admin_routes(), overview_routes(), agent_routes(),
+                            source_routes(), sample_routes(), file_routes()}) {
     for (const ApiRoute& route : routes) all.push_back(&route);
   }
   return all;

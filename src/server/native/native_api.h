@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "server/api.h"
 #include "server/native/local_agent.h"
 #include "server/source_folder.h"
@@ -28,7 +29,7 @@ class BaselineLog;
 namespace vesta::server {
 
 struct NativeApiOptions {
-  std::function<int64_t()> now_ns;  // empty = the clock
+  UnixClock clock = unix_now;
   uint64_t query_bytes = uint64_t{256} << 20;
   std::chrono::milliseconds query_timeout{30'000};
   size_t default_nodes = 100'000;

@@ -9,7 +9,7 @@
 #include "ingest/baseline_log.h"
 #include "profile/test_profiles.h"
 #include "server/native/test_call.h"
-#include "server/testing/temporary_folder.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::server {
 namespace {
@@ -419,7 +419,7 @@ TEST(NativeApi, MakesBackupsInTheirDirectoryOnly) {
 TEST(NativeApi, ShowsSourceOfFilesInTheSelectionAlone) {
   TestApi api;
   api.write_cpu("lines", {{"main@/src/a.cc:3;work@/src/a.cc:40", 2}, {"main@/src/a.cc:4", 5}}, 1);
-  testing::TemporaryFolder folder;
+  TemporaryFolder folder;
   std::string text;
   for (int i = 1; i <= 100; ++i) text += "line " + std::to_string(i) + "\n";
   std::ofstream(folder.path("a.cc")) << text;
@@ -429,11 +429,12 @@ TEST(NativeApi, ShowsSourceOfFilesInTheSelectionAlone) {
       R"("weights":[{"line":3,"self":0,"total":2},{"line":4,"self":5,"total":5},)"
       R"({"line":40,"self":2,"total":2}])";
   const std::string without = api.json(query + "/src/a.cc");
-  EXPECT_NE(without.find(R"("file":"/src/a.cc","function":"","reachable":false,)"
-                         R"("reason":"no source folder is set for /src/a.cc","first_line":1,)"
-                         R"("lines":[],)" +
-                         weights),
-            std::string::npos)
+  EXPECT_NE(
+      without.find(R"("file":"/src/a.cc","function":"","reachable":false,)"
+                   R"("reason":"no source folder is configured for /src/a.cc","first_line":1,)"
+                   R"("lines":[],)" +
+                   weights),
+      std::string::npos)
       << without;
   NativeApiOptions options;
   options.sources = {{"/src", folder.path()}};
@@ -481,7 +482,8 @@ TEST(NativeApi, TreesMayBeginWithTheValuesOfALabel) {
   EXPECT_EQ(none.totals.at("zone=;main"), 107);
   EXPECT_NE(api.json("/api/v1/tree?query=cpu{}&root_by=pod").find(R"("name":"pod=web-2")"),
             std::string::npos);
-  EXPECT_EQ(api.call("/api/v1/tree?query=cpu{}&root_by=pod&format=csv").status, 400);
+  EXPECT_NE(api.call("/api/v1/tree?query=cpu{}&root_by=pod&format=csv").body.find("pod=web-2"),
+            std::string::npos);
 }
 
 TEST(NativeApi, DrawsHeatMaps) {
@@ -526,6 +528,68 @@ TEST(NativeApi, SelectsRegionsOfHeatMaps) {
   EXPECT_NE(wrong.body.find("match: '('"), std::string::npos) << wrong.body;
 }
 
+TEST(NativeApi, PrintsTablesAsTextAndCsv) {
+  TestApi api;
+  const HttpResponse text =
+      api.call("/api/v1/top?query=cpu{service_name=\"web\"}&format=text&rows=2");
+  EXPECT_EQ(text.content_type, "text/plain; charset=utf-8");
+  EXPECT_NE(text.body.find("of 7ns total"), std::string::npos) << text.body;
+  EXPECT_NE(text.body.find("more, "), std::string::npos) << text.body;
+  EXPECT_EQ(text.body.find('\x1b'), std::string::npos);
+  const auto body = [&](const std::string& parameters) {
+    return api.call("/api/v1/top?query=cpu{service_name=\"web\"}" + parameters).body;
+  };
+  EXPECT_NE(body("&format=text&color=true").find('\x1b'), std::string::npos);
+  const std::string csv = body("&format=csv&group=file-function");
+  EXPECT_TRUE(csv.starts_with("flat,flat_percent")) << csv;
+  EXPECT_NE(csv.find("4,57.1429,57.1429,4,57.1429,idle"), std::string::npos) << csv;
+  const std::string report = body("&format=report&rows=1");
+  EXPECT_NE(report.find("\"name\": \"idle\""), std::string::npos) << report;
+  EXPECT_EQ(report.find("from_ns"), std::string::npos) << report;
+  EXPECT_NE(body("&relative=true&focus=read").find(R"("total":1,)"), std::string::npos);
+  EXPECT_EQ(body("&format=csv&min_share=0.5").find("read"), std::string::npos);
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&min_share=2").status, 400);
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&format=text&unit=MB").status, 400);
+}
+
+TEST(NativeApi, SaysWhyAReportIsEmpty) {
+  TestApi api;
+  const auto state = [&](const std::string& parameters) {
+    const HttpResponse response = api.call("/api/v1/top?format=csv&" + parameters);
+    EXPECT_EQ(response.status, 200) << response.body;
+    for (const auto& [name, value] : response.headers) {
+      if (name == "Vesta-Answer") return value;
+    }
+    return std::string();
+  };
+  const std::string type = "query=process_cpu:cpu:nanoseconds:cpu:nanoseconds{service_name=\"";
+  EXPECT_EQ(state(type + "web\"}"), "");
+  EXPECT_EQ(state(type + "web\"}&focus=nothing"), "filtered");
+  EXPECT_EQ(state(type + "nobody\"}"), "empty");
+}
+
+TEST(NativeApi, ShowsTheCallGraph) {
+  TestApi api;
+  const std::string web = "/api/v1/graph?query=cpu{service_name=\"web\"}";
+  const std::string json = api.json(web + "&match=^work$");
+  EXPECT_NE(json.find(R"("flat":0,"cum":3,"callers":[{"name":"main")"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("weight":2,"inlined":false)"), std::string::npos) << json;
+  EXPECT_EQ(api.json(web + "&match=^work$&min_edge_share=0.2").find(R"("weight":1)"),
+            std::string::npos);
+  EXPECT_NE(api.call(web + "&format=text").body.find("Callers above"), std::string::npos);
+  EXPECT_NE(api.call(web + "&format=csv").body.find("work,write,2,0"), std::string::npos);
+  EXPECT_EQ(api.call(web + "&match=nothing").status, 404);
+}
+
+TEST(NativeApi, PrintsComparisonsAsText) {
+  TestApi api;
+  const std::string both = "query=cpu{service_name=\"web\"}&baseline_query=cpu{}&scale=absolute";
+  const std::string text = api.call("/api/v1/diff?format=text&order=growth&" + both).body;
+  EXPECT_NE(text.find("Total: 107ns before, 7ns after, -100ns"), std::string::npos) << text;
+  EXPECT_NE(text.find("gone"), std::string::npos) << text;
+  EXPECT_TRUE(api.call("/api/v1/diff?format=csv&" + both).body.starts_with("flat_before,"));
+}
+
 TEST(NativeApi, PrintsTreesAsText) {
   TestApi api;
   const HttpResponse text = api.call("/api/v1/tree?query=cpu{}&format=text");
@@ -534,6 +598,173 @@ TEST(NativeApi, PrintsTreesAsText) {
   EXPECT_TRUE(api.call("/api/v1/tree?query=cpu{}&format=csv").body.starts_with("id,parent"));
   const std::string up = api.json("/api/v1/tree?query=cpu{}&direction=bottom-up");
   EXPECT_NE(up.find(R"("name":"read","total":1)"), std::string::npos) << up;
+}
+
+TEST(NativeApi, ShowsTheHeaviestNodesOfATreeInEveryFormat) {
+  TestApi api;
+  const std::string web = "/api/v1/tree?query=cpu{service_name=\"web\"}";
+  const std::string two = api.json(web + "&rows=2");
+  EXPECT_NE(two.find(R"("name":"main","total":7)"), std::string::npos) << two;
+  EXPECT_NE(two.find(R"("name":"idle","total":4)"), std::string::npos) << two;
+  EXPECT_EQ(two.find("work"), std::string::npos) << two;
+  EXPECT_NE(two.find(R"("cut":{"nodes":3,"self":3})"), std::string::npos) << two;
+  EXPECT_EQ(api.call(web + "&rows=2&format=csv").body.find("work"), std::string::npos);
+  EXPECT_NE(api.call(web + "&rows=2&format=text").body.find("… 1 more, 42.9 %"), std::string::npos);
+  EXPECT_EQ(api.json(web + "&min_share=0.5").find("work"), std::string::npos);
+  EXPECT_NE(api.json(web + "&rows=0").find("read"), std::string::npos);
+}
+
+// Samples with labels that do not become labels of a series.
+void write_labelled(const TestApi& api) {
+  api.write_cpu("shop",
+                {{"main@/src/a.cc:3;work", 1, {{"request", "slow"}}},
+                 {"main@/src/a.cc:3;work", 2, {{"request", "fast"}}},
+                 {"main@/src/a.cc:4;wait", 5}},
+                1);
+}
+
+TEST(NativeApi, FiltersSamplesByLabel) {
+  TestApi api;
+  write_labelled(api);
+  const std::string shop = "query=cpu{service_name=\"shop\"}";
+  const auto totals = [&](const std::string& filters) {
+    return test::read_flame_columns(
+               api.call("/api/v1/flame?" + shop + "&format=columns" + filters).body)
+        .totals;
+  };
+  EXPECT_EQ(totals("&tag_focus=request=slow").at("main;work"), 1);
+  EXPECT_EQ(totals("&tag_focus=request&tag_ignore=fast").at("main"), 1);
+  EXPECT_EQ(totals("&tag_ignore=request").at("main"), 5);
+  EXPECT_EQ(totals("&tag_focus=service_name=shop").at("main"), 8) << "labels of the series count";
+  const std::string top = api.json("/api/v1/top?" + shop + "&tag_focus=request");
+  EXPECT_NE(top.find(R"("total":8,)"), std::string::npos) << top;
+  EXPECT_EQ(top.find("wait"), std::string::npos) << top;
+  const std::string relative = api.json("/api/v1/top?" + shop + "&tag_focus=request&relative=true");
+  EXPECT_NE(relative.find(R"("total":3,)"), std::string::npos) << relative;
+  EXPECT_EQ(api.call("/api/v1/top?" + shop + "&tag_focus=nothing").headers.size(), 1U);
+  EXPECT_EQ(api.call("/api/v1/top?" + shop + "&tag_focus=(").status, 400);
+  EXPECT_EQ(api.call("/api/v1/export?format=folded&" + shop + "&tag_focus=slow").body,
+            "main;work 1\n");
+}
+
+TEST(NativeApi, TakesFilteredSamplesApartByLabel) {
+  TestApi api;
+  write_labelled(api);
+  const std::string shop = "query=cpu{service_name=\"shop\"}";
+  const auto totals = [&](const std::string& parameters) {
+    return test::read_flame_columns(
+               api.call("/api/v1/flame?" + shop + "&format=columns" + parameters).body)
+        .totals;
+  };
+  const auto slow = totals("&tag_focus=request=slow&root_by=request");
+  EXPECT_EQ(slow.at("request=slow;main;work"), 1);
+  EXPECT_FALSE(slow.contains("request=fast"));
+  const auto other = totals("&tag_ignore=request=slow&root_by=request");
+  EXPECT_EQ(other.at("request=fast;main;work"), 2);
+  EXPECT_EQ(other.at("request=;main;wait"), 5);
+  EXPECT_EQ(totals("&tag_focus=request&root_by=service_name").at("service_name=shop;main"), 3)
+      << "labels of the series count";
+  const std::string json = "&tag_focus=request&root_by=request";
+  EXPECT_NE(api.json("/api/v1/flame?" + shop + json).find(R"("total":8,)"), std::string::npos)
+      << "shares are of all samples";
+  const std::string text = api.call("/api/v1/tree?" + shop + json + "&rows=10&format=csv").body;
+  EXPECT_NE(text.find(",3,0,total"), std::string::npos) << text;
+  EXPECT_NE(text.find(",1,0,request=slow"), std::string::npos) << text;
+  const auto both = test::read_flame_columns(
+      api.call("/api/v1/diff/flame?" + shop +
+               "&baseline_query=cpu{}&scale=absolute&format=columns" + json)
+          .body);
+  EXPECT_EQ(both.totals.at("request=fast;main"), 2);
+}
+
+TEST(NativeApi, MakesFramesOfLabels) {
+  TestApi api;
+  write_labelled(api);
+  const std::string shop = "query=cpu{service_name=\"shop\"}";
+  const auto csv = [&](const std::string& route) {
+    return api.call("/api/v1/" + route + "&format=csv&rows=20&" + shop).body;
+  };
+  const std::string tree = csv("tree?tag_root=service_name&tag_root=request&tag_leaf=request");
+  EXPECT_NE(tree.find(",8,0,shop"), std::string::npos) << tree;
+  EXPECT_NE(tree.find(",1,1,slow"), std::string::npos) << tree;
+  EXPECT_NE(tree.find(",5,5,<unknown>"), std::string::npos) << tree;
+  EXPECT_NE(csv("tree?tag_root=request&root_by=service_name").find("service_name=shop"),
+            std::string::npos);
+  EXPECT_NE(csv("top?tag_leaf=request").find("fast"), std::string::npos);
+  EXPECT_NE(csv("graph?tag_root=request").find("fast"), std::string::npos);
+  EXPECT_NE(csv("traces?tag_root=request").find("fast"), std::string::npos);
+  EXPECT_EQ(csv("top?tag_leaf=request&tag_focus=request=slow").find("fast"), std::string::npos);
+}
+
+TEST(NativeApi, DrawsTwoSelections) {
+  TestApi api;
+  const std::string both =
+      "/api/v1/diff/flame?query=cpu{service_name=\"web\"}&baseline_query=cpu{}&scale=absolute";
+  const HttpResponse svg = api.call(both + "&format=svg&title=compared");
+  EXPECT_EQ(svg.content_type, "image/svg+xml");
+  EXPECT_NE(svg.body.find("<title>compared</title>"), std::string::npos);
+  EXPECT_NE(svg.body.find("<title>idle (before "), std::string::npos) << svg.body;
+  EXPECT_NE(api.call(both + "&format=html").body.find("<script id=\"profile\""), std::string::npos);
+  EXPECT_EQ(api.call(both + "&format=png").status, 400);
+}
+
+TEST(NativeApi, EndsStacksAtAFunction) {
+  TestApi api;
+  const auto totals =
+      test::read_flame_columns(api.call("/api/v1/flame?query=cpu{service_name=\"web\"}"
+                                        "&format=columns&prune_from=^work$")
+                                   .body)
+          .totals;
+  EXPECT_EQ(totals.at("main;work"), 3);
+  EXPECT_FALSE(totals.contains("main;work;read"));
+}
+
+TEST(NativeApi, ShowsStacksWithTheirLabels) {
+  TestApi api;
+  write_labelled(api);
+  const std::string shop = "/api/v1/traces?query=cpu{service_name=\"shop\"}";
+  const std::string json = api.json(shop);
+  EXPECT_NE(json.find(R"("traces":[{"value":5,"labels":{},"stack":["wait","main"]})"),
+            std::string::npos)
+      << json;
+  EXPECT_NE(json.find(R"({"value":1,"labels":{"request":"slow"},"stack":["work","main"]})"),
+            std::string::npos)
+      << json;
+  EXPECT_EQ(api.json(shop + "&tag_hide=request").find("slow"), std::string::npos);
+  const std::string two = api.call(shop + "&rows=2&format=text").body;
+  EXPECT_NE(two.find("… 1 more, 12.5 %"), std::string::npos) << two;
+  // Series do not tell stacks apart.
+  const std::string web = api.call("/api/v1/traces?query=cpu{}&format=csv&focus=read").body;
+  EXPECT_EQ(web, "value,labels,stack\n1,,main;work;read\n");
+  EXPECT_EQ(api.call(shop + "&tag_show=(").status, 400);
+}
+
+TEST(NativeApi, ShowsTheWeightOfLabels) {
+  TestApi api;
+  write_labelled(api);
+  const std::string csv = api.call("/api/v1/labels/weights?query=cpu{}&format=csv").body;
+  for (const char* row : {"pod,web-2,4\n", "request,fast,2\n", "service_name,api,100\n"})
+    EXPECT_NE(csv.find(row), std::string::npos) << csv;
+  const std::string json = api.json("/api/v1/labels/weights?query=cpu{}&tag_show=request&rows=1");
+  EXPECT_NE(json.find(R"("labels":[{"key":"request","weight":3,"values":[{"value":"fast",)"),
+            std::string::npos)
+      << json;
+  EXPECT_NE(json.find(R"("cut":{"rows":1,"weight":1})"), std::string::npos) << json;
+}
+
+TEST(NativeApi, ShowsTheWeightOfLines) {
+  TestApi api;
+  write_labelled(api);
+  const std::string shop = "/api/v1/lines?query=cpu{service_name=\"shop\"}";
+  const std::string json = api.json(shop + "&match=^main$");
+  EXPECT_NE(json.find(R"("functions":[{"name":"main","file":"/src/a.cc",)"), std::string::npos)
+      << json;
+  EXPECT_NE(json.find(R"("lines":[{"line":3,"flat":0,"cum":3},{"line":4,"flat":0,"cum":5}])"),
+            std::string::npos)
+      << json;
+  EXPECT_NE(api.json(shop + "&match=^main$&tag_focus=slow").find(R"("cum":1})"), std::string::npos);
+  EXPECT_EQ(api.call(shop + "&match=nothing").status, 404);
+  EXPECT_EQ(api.call(shop).status, 400);
 }
 
 }  // namespace

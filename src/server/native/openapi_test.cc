@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "formats/registry.h"
+#include "profile/profile_types.h"
 #include "server/native/embedded.h"
 #include "server/native/route_table.h"
 #include "server/native/test_call.h"
@@ -163,6 +165,22 @@ TEST(OpenApi, EveryRouteHasTheStatusesOfTheServer) {
   }
 }
 
+TEST(OpenApi, NamesTheTypesOfTheTable) {
+  EXPECT_NE(kOpenApiDocument.text.find("or a short name: " + short_type_list() + "\""),
+            std::string_view::npos)
+      << "the words are those of profile/profile_types.h";
+}
+
+TEST(OpenApi, NamesTheFormatsOfTheRegistry) {
+  std::string names;
+  for (const FormatInfo& format : list_formats()) {
+    if (!format.is_written) continue;
+    names += (names.empty() ? "\"" : ", \"") + std::string(format.name) + "\"";
+  }
+  EXPECT_NE(kOpenApiDocument.text.find("\"enum\": [" + names + "]"), std::string_view::npos)
+      << "/api/v1/export writes what formats/registry.h lists: " << names;
+}
+
 TEST(OpenApi, IsServed) {
   test::TestApi api;
   EXPECT_EQ(api.json("/api/v1/openapi.json"), kOpenApiDocument.text);
@@ -192,6 +210,10 @@ TEST(OpenApi, DescribesTheAnswers) {
       {"/api/v1/tree", "/api/v1/tree?query=cpu{}"},
       {"/api/v1/callers", "/api/v1/callers?query=cpu{}&function=work"},
       {"/api/v1/top", "/api/v1/top?query=cpu{}"},
+      {"/api/v1/graph", "/api/v1/graph?query=cpu{}"},
+      {"/api/v1/traces", "/api/v1/traces?query=cpu{}"},
+      {"/api/v1/labels/weights", "/api/v1/labels/weights?query=cpu{}"},
+      {"/api/v1/lines", "/api/v1/lines?query=cpu{}&match=main"},
       {"/api/v1/source", "/api/v1/source?query=cpu{}&source_file=/src/a.cc"},
       {"/api/v1/diff", "/api/v1/diff?query=cpu{}&baseline_from=-2h&baseline_to=-1h"},
       {"/api/v1/coverage", "/api/v1/coverage?query=cpu{}"},
@@ -220,7 +242,7 @@ TEST(OpenApi, DescribesTheAnswers) {
     LocalAgent agent;
     agent.exporters = {{"otlp", 1, 2, 3, "refused"}};
     agent.losses = agent.troubles = {{"ring full", 1}};
-    agent.problems = {"pods are not known"};
+    agent.problems = {"pods are unknown"};
     return agent;
   };
   api.start(options);

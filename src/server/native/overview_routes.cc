@@ -5,6 +5,7 @@
 #include "ingest/baseline_log.h"
 #include "query/service_overview.h"
 #include "server/native/answer.h"
+#include "server/native/native_api.h"
 
 namespace vesta::server {
 namespace {
@@ -24,23 +25,13 @@ void write_row(JsonWriter& json, const TypeOverview& type, const ServiceRow& row
   json.field("profile_type", type.type.id()).field("type", type.type.sample_type);
   json.field("name", type.word).field("unit", type.type.sample_unit);
   json.field("temporality", temporality_word(type.type)).field("total", row.total);
-  if (row.previous_total) {
-    json.field("previous_total", *row.previous_total);
-  } else {
-    json.key("previous_total").null();
-  }
+  write_optional(json, "previous_total", row.previous_total);
   json.field("rate", rate(row.total, row.covered_ns));
-  if (row.previous_total) {
-    json.field("previous_rate", rate(*row.previous_total, row.previous_covered_ns));
-  } else {
-    json.key("previous_rate").null();
-  }
+  std::optional<double> previous_rate;
+  if (row.previous_total) previous_rate = rate(*row.previous_total, row.previous_covered_ns);
+  write_optional(json, "previous_rate", previous_rate);
   json.field("covered_ns", row.covered_ns).field("previous_covered_ns", row.previous_covered_ns);
-  if (row.samples) {
-    json.field("samples", *row.samples);
-  } else {
-    json.key("samples").null();
-  }
+  write_optional(json, "samples", row.samples);
   json.key("values").begin_array();
   for (const int64_t value : row.values) json.number(value);
   json.end_array().field("last_ns", row.last_ns).field("hosts", row.hosts);
@@ -67,7 +58,7 @@ Result<HttpResponse> services(const ApiCall& call) {
   VESTA_ASSIGN(request.points, read_count(call, "points", 60, kMostPoints));
   VESTA_ASSIGN(request.most_rows, read_count(call, "limit", 1000, kMostRows));
   if (request.points == 0) {
-    return Error{ErrorCode::kUsage, "points: there is at least one", "1 gives one value for each"};
+    return Error{ErrorCode::kUsage, "points must be 1 or more", "use 1 for one value per row"};
   }
   if (request.most_rows == 0) request.most_rows = kMostRows;
   VESTA_ASSIGN(auto question, read_series_question(call));
@@ -121,9 +112,8 @@ Result<HttpResponse> ui_config(const ApiCall& call) {
 
 std::span<const ApiRoute> overview_routes() {
   static const std::array kRoutes = {
-      ApiRoute{
-          "GET", "/api/v1/services", Scope::kRead, {kSeriesParameters, "points limit"}, services},
-      ApiRoute{"GET", "/api/v1/config", Scope::kRead, {}, ui_config},
+      get_route("/api/v1/services", {kSeriesParameters, "points limit"}, services),
+      get_route("/api/v1/config", {}, ui_config),
   };
   return kRoutes;
 }

@@ -8,8 +8,13 @@
 #include <cmath>
 
 #include "base/hex.h"
-#include "query/time_words.h"
+#include "base/time_words.h"
+#include "profile/frame_profile.h"
+#include "profile/label_frames.h"
+#include "query/time_range.h"
 #include "query/type_words.h"
+#include "reports/labelled_samples.h"
+#include "server/files/opened_file.h"
 
 namespace vesta::server {
 namespace {
@@ -35,8 +40,8 @@ Result<TimeRange> read_range(const ApiCall& call, const FileShelf::File& file,
     VESTA_ASSIGN(range.end_ns, parse_time_word(to, now_ns, "to"));
   }
   if (!range.empty()) return range;
-  return Error{ErrorCode::kUsage, "the range of time is empty: 'from' is not before 'to'",
-               "without them, all of the file is taken"};
+  return Error{ErrorCode::kUsage, "the time range is empty: 'from' must be before 'to'",
+               "the default is the whole file"};
 }
 
 // A value, rounded up: those of profiles are whole numbers, but lines of a heat map lie anywhere.
@@ -70,9 +75,9 @@ Result<std::optional<TimeRange>> read_sample_times(const ApiCall& call, std::str
     VESTA_ASSIGN(times->end_ns, parse_time_word(to, now_ns, to_name));
   }
   if (!times->empty()) return times;
-  return Error{
-      ErrorCode::kUsage,
-      fmt::format("the range of time is empty: '{}' is not before '{}'", from_name, to_name), ""};
+  return Error{ErrorCode::kUsage,
+               fmt::format("the time range is empty: '{}' must be before '{}'", from_name, to_name),
+               ""};
 }
 
 // A question whose type is not found out yet.
@@ -86,7 +91,7 @@ Result<Words> read_words(const ApiCall& call, FileShelf::File file, std::string_
                          std::string_view from, std::string_view to) {
   if (query.empty() && !file) {
     return Error{ErrorCode::kUsage, "the parameter 'query' is missing",
-                 "it says what is asked for, as in query=cpu{service_name=\"checkout\"}"};
+                 "send a selector, as in query=cpu{service_name=\"checkout\"}"};
   }
   Words words;
   if (!query.empty()) {
@@ -130,8 +135,8 @@ Result<Comparison> read_comparison(const ApiCall& call) {
   const auto given = [&](std::string_view name) { return call.parameter(name); };
   if (given("baseline_query").empty() && given("baseline_from").empty() &&
       given("baseline_to").empty() && given("baseline_file").empty()) {
-    return Error{ErrorCode::kUsage, "there is nothing to compare with",
-                 "give baseline_query, baseline_file, or baseline_from and baseline_to"};
+    return Error{ErrorCode::kUsage, "the baseline is missing",
+                 "send baseline_query, baseline_file, or baseline_from and baseline_to"};
   }
   VESTA_ASSIGN(const FileShelf::File baseline,
                call.context.find_file(call.caller.tenant, given("baseline_file")));
@@ -159,7 +164,7 @@ Result<Comparison> read_comparison(const ApiCall& call) {
   if (of_after.sample_unit != of_before.sample_unit) {
     return Error{ErrorCode::kUsage,
                  fmt::format("cannot compare {} with {}", of_before.id(), of_after.id()),
-                 "both must be of one unit"};
+                 "both must have the same unit"};
   }
   return Comparison{{of_after, std::move(after.typed.selector), after.range, std::move(after.file)},
                     {of_before, std::move(before.typed.selector), before.range,
@@ -200,7 +205,7 @@ Result<std::optional<ValueRange>> read_value_range(const ApiCall& call, std::str
   }
   if (range && range->min >= range->max) {
     return Error{ErrorCode::kUsage,
-                 fmt::format("no value lies between {0}value_min and {0}value_max", prefix),
+                 fmt::format("{0}value_min must be less than {0}value_max", prefix),
                  "value_max itself is not included"};
   }
   return range;
@@ -233,7 +238,7 @@ Result<SelectRequest> select_request(const ApiCall& call, const Question& questi
   return request;
 }
 
-Result<Selection> select(const ApiCall& call, const Question& question) {
+Result<Selection> select_all(const ApiCall& call, const Question& question) {
   VESTA_ASSIGN(const SelectRequest request, select_request(call, question));
   VESTA_ASSIGN(auto selections,
                call.context.engine_of(question.file).select(call.caller.tenant, request));
@@ -245,24 +250,71 @@ Result<Selection> select(const ApiCall& call, const Question& question) {
   return std::move(selections.front());
 }
 
+namespace {
+
+std::vector<std::string> all_of(const ApiCall& call, std::string_view name) {
+  const auto found = call.request.parameters(name);
+  return {found.begin(), found.end()};
+}
+
+LabelFrames read_label_frames(const ApiCall& call) {
+  return {.root = all_of(call, "tag_root"),
+          .leaf = all_of(call, "tag_leaf"),
+          .unit = std::string(call.parameter("unit")),
+          .none = "<unknown>"};
+}
+
+}  // namespace
+
+bool asks_for_labels(const ApiCall& call) {
+  return read_label_filters(call) || !read_label_frames(call).empty();
+}
+
+Result<Selection> select(const ApiCall& call, const Question& question) {
+  VESTA_ASSIGN(Selection all, select_all(call, question));
+  if (!asks_for_labels(call)) return all;
+  VESTA_ASSIGN(const ProfileBatch samples, select_samples(call, question));
+  return with_stacks_of(std::move(all), samples);
+}
+
+Result<ProfileBatch> select_samples(const ApiCall& call, const Question& question) {
+  SamplesRequest request;
+  VESTA_ASSIGN(request.select, select_request(call, question));
+  request.keep_links = false;
+  VESTA_ASSIGN(ProfileBatch batch,
+               call.context.engine_of(question.file).samples(call.caller.tenant, request));
+  if (const auto filters = read_label_filters(call)) VESTA_TRY(keep_labelled(batch, *filters));
+  if (const LabelFrames frames = read_label_frames(call); !frames.empty())
+    add_label_frames(batch, frames);
+  return batch;
+}
+
 FrameFilters read_filters(const ApiCall& call) {
-  const auto all = [&](std::string_view name) {
-    const auto found = call.request.parameters(name);
-    return std::vector<std::string>(found.begin(), found.end());
-  };
   FrameFilters filters;
-  filters.focus = all("focus");
-  filters.ignore = all("ignore");
-  filters.hide = all("hide");
-  filters.show = all("show");
-  filters.show_from = all("show_from");
+  filters.focus = all_of(call, "focus");
+  filters.ignore = all_of(call, "ignore");
+  filters.hide = all_of(call, "hide");
+  filters.show = all_of(call, "show");
+  filters.show_from = all_of(call, "show_from");
+  filters.prune_from = all_of(call, "prune_from");
+  return filters;
+}
+
+std::optional<FrameFilters> read_label_filters(const ApiCall& call) {
+  FrameFilters filters;
+  filters.tag_focus = all_of(call, "tag_focus");
+  filters.tag_ignore = all_of(call, "tag_ignore");
+  if (filters.tag_focus.empty() && filters.tag_ignore.empty()) return std::nullopt;
   return filters;
 }
 
 Result<TreeOptions> read_tree_options(const ApiCall& call) {
   TreeOptions options;
   VESTA_ASSIGN(options.filter, StackFilter::compile(read_filters(call)));
-  VESTA_ASSIGN(options.group, parse_group_by(call.parameter("group")));
+  VESTA_ASSIGN(options.group, parse_granularity(call.parameter("group")));
+  VESTA_ASSIGN(const std::string inlines, read_word(call, "inlines", "true|false|1|0"));
+  options.inlines = inlines == "true" || inlines == "1";
+  VESTA_ASSIGN(options.relative, read_flag(call, "relative"));
   return options;
 }
 
@@ -302,8 +354,8 @@ Result<std::string> read_word(const ApiCall& call, std::string_view name, std::s
   }
   std::string list(words);
   std::ranges::replace(list, '|', ' ');
-  return Error{ErrorCode::kUsage, fmt::format("{}: '{}' is not known", name, text),
-               "one of: " + list};
+  return Error{ErrorCode::kUsage, fmt::format("{}: unknown value '{}'", name, text),
+               "use one of: " + list};
 }
 
 }  // namespace vesta::server

@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "query/flame_tree.h"
+#include "profile/frame_profile.h"
+#include "profile/profile.h"
+#include "reports/selection_tree.h"
 #include "server/native/route_table.h"
 
 namespace vesta::server {
@@ -44,11 +46,21 @@ Result<std::optional<ValueRange>> read_value_range(const ApiCall& call,
 // Asks the engine, with what `profile_id`, `trace_id`, `span_id`, `sample_labels`, `value_min`,
 // `value_max`, `sample_from` and `sample_to` choose.
 Result<SelectRequest> select_request(const ApiCall& call, const Question& question);
+// All that they choose.
+Result<Selection> select_all(const ApiCall& call, const Question& question);
+// The same with the stacks of samples that pass `tag_focus` and `tag_ignore`, and with the frames
+// that `tag_root` and `tag_leaf` make of labels; the total is of all.
 Result<Selection> select(const ApiCall& call, const Question& question);
+// Whether one of these is asked for.
+bool asks_for_labels(const ApiCall& call);
+// Those samples one by one, with their labels.
+Result<ProfileBatch> select_samples(const ApiCall& call, const Question& question);
 
-// `focus`, `ignore`, `hide`, `show`, `show_from`.
+// `focus`, `ignore`, `hide`, `show`, `show_from`, `prune_from`.
 FrameFilters read_filters(const ApiCall& call);
-// The filters and `group`.
+// `tag_focus`, `tag_ignore`; none without them.
+std::optional<FrameFilters> read_label_filters(const ApiCall& call);
+// The filters, `group`, `inlines` and `relative`.
 Result<TreeOptions> read_tree_options(const ApiCall& call);
 
 // A whole number; kUsage when it is none or above `most`.

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "server/files/file_shelf.h"
@@ -46,6 +47,11 @@ struct ApiRoute {
   ApiHandler handler = nullptr;
 };
 
+inline ApiRoute get_route(std::string_view path, std::vector<std::string_view> parameters,
+                          ApiHandler handler) {
+  return {"GET", path, Scope::kRead, std::move(parameters), handler};
+}
+
 // Parameters that many routes share.
 inline constexpr std::string_view kSeriesParameters = "query from to file";
 inline constexpr std::string_view kBaselineParameters =
@@ -53,7 +59,15 @@ inline constexpr std::string_view kBaselineParameters =
     "baseline_sample_from baseline_sample_to";
 inline constexpr std::string_view kSampleParameters =
     "profile_id trace_id span_id sample_labels value_min value_max sample_from sample_to";
-inline constexpr std::string_view kStackParameters = "focus ignore hide show show_from";
+// All that choose samples of a selection.
+inline constexpr std::string_view kSelectionParameters =
+    "query from to file profile_id trace_id span_id sample_labels value_min value_max sample_from "
+    "sample_to tag_focus tag_ignore";
+inline constexpr std::string_view kLabelFrameParameters = "tag_root tag_leaf";
+inline constexpr std::string_view kStackParameters = "focus ignore hide show show_from prune_from";
+// Of reports that are answered as JSON, text and CSV.
+inline constexpr std::string_view kReportParameters =
+    "group inlines relative format unit min_share color";
 
 std::span<const ApiRoute> list_routes();
 std::span<const ApiRoute> tree_routes();
@@ -64,6 +78,7 @@ std::span<const ApiRoute> admin_routes();
 std::span<const ApiRoute> overview_routes();
 std::span<const ApiRoute> agent_routes();
 std::span<const ApiRoute> source_routes();
+std::span<const ApiRoute> sample_routes();
 std::span<const ApiRoute> file_routes();
 std::vector<const ApiRoute*> all_routes();
 

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "query/line_weights.h"
+#include "profile/frame_name.h"
+#include "reports/source_lines.h"
 #include "server/native/answer.h"
 #include "server/native/source_text.h"
 
@@ -19,24 +20,24 @@ struct ShownLines {
   size_t end = 0;
 };
 
-ShownLines shown_lines(size_t count, const std::vector<SourceLine>& weights, bool is_of_function) {
+ShownLines shown_lines(size_t count, const LineWeights& weights, bool is_of_function) {
   if (!is_of_function || weights.empty()) return {0, count};
   const auto place = [&](int64_t line) {
     return static_cast<size_t>(std::clamp<int64_t>(line, 0, static_cast<int64_t>(count)));
   };
-  const int64_t first = std::max<int64_t>(weights.front().line, 1);
-  const int64_t last = std::clamp<int64_t>(weights.back().line, first, INT64_MAX - kContext);
+  const int64_t first = std::max<int64_t>(weights.begin()->first, 1);
+  const int64_t last = std::clamp<int64_t>(weights.rbegin()->first, first, INT64_MAX - kContext);
   return {place(first - 1 - kContext), place(last + kContext)};
 }
 
 Result<HttpResponse> source(const ApiCall& call) {
   VESTA_ASSIGN(TreeOptions options, read_tree_options(call));
-  options.group = GroupBy::kLine;
+  options.group = Granularity::kLine;
   const std::string_view path = call.parameter("source_file");
   const std::string_view function = call.parameter("function");
   if (path.empty()) {
     return Error{ErrorCode::kUsage, "the parameter 'source_file' is missing",
-                 "it is the 'file' of a row of /api/v1/top"};
+                 "send the 'file' of a row of /api/v1/top"};
   }
   VESTA_ASSIGN(const Question question, read_question(call));
   VESTA_ASSIGN(const Selection selection, select(call, question));
@@ -45,7 +46,7 @@ Result<HttpResponse> source(const ApiCall& call) {
   // What no profile of the caller speaks of is none of the caller's business.
   if (!weights) {
     return Error{ErrorCode::kNotFound, fmt::format("no frame of this selection is in {}", path),
-                 "paths are matched as a whole; /api/v1/top with group=file lists them"};
+                 "send the whole path; /api/v1/top with group=file lists them"};
   }
   const auto text = read_source(call.context.options.sources, path);
   const std::vector<std::string_view> lines =
@@ -59,9 +60,9 @@ Result<HttpResponse> source(const ApiCall& call) {
   json.field("first_line", uint64_t{shown.first + 1}).key("lines").begin_array();
   for (size_t i = shown.first; i < shown.end; ++i) json.string(lines[i]);
   json.end_array().key("weights").begin_array();
-  for (const SourceLine& line : *weights) {
-    json.begin_object().field("line", line.line).field("self", line.self);
-    json.field("total", line.total).end_object();
+  for (const auto& [line, weight] : *weights) {
+    json.begin_object().field("line", line).field("self", weight.flat);
+    json.field("total", weight.cum).end_object();
   }
   json.end_array();
   write_answer_coverage(json, selection);
@@ -72,11 +73,8 @@ Result<HttpResponse> source(const ApiCall& call) {
 
 std::span<const ApiRoute> source_routes() {
   static const std::array kRoutes = {
-      ApiRoute{"GET",
-               "/api/v1/source",
-               Scope::kRead,
-               {kSeriesParameters, kSampleParameters, kStackParameters, "source_file function"},
-               source},
+      get_route("/api/v1/source", {kSelectionParameters, kStackParameters, "source_file function"},
+                source),
   };
   return kRoutes;
 }

@@ -60,7 +60,7 @@ Error cannot_read(std::string_view path, int problem) {
       return {ErrorCode::kPermission, fmt::format("{} leads out of its source folder", path), ""};
     case EACCES:
     case EPERM:
-      return {ErrorCode::kPermission, fmt::format("the server may not read {}", path), ""};
+      return {ErrorCode::kPermission, fmt::format("cannot read {}: permission denied", path), ""};
     default:
       return {ErrorCode::kIo, fmt::format("cannot read {}: {}", path, std::strerror(problem)), ""};
   }
@@ -98,12 +98,12 @@ Result<std::string> read_source(std::span<const SourceFolder> folders, std::stri
   }
   const std::string shown = replace_invalid_utf8(path.substr(0, 200));
   if (found == nullptr) {
-    return Error{ErrorCode::kNotFound, fmt::format("no source folder is set for {}", shown),
-                 "server.sources says where source files are"};
+    return Error{ErrorCode::kNotFound, fmt::format("no source folder is configured for {}", shown),
+                 "add one to server.sources"};
   }
   if (!is_plain(rest)) {
     return Error{ErrorCode::kPermission,
-                 fmt::format("{} is no plain path below its source folder", shown), ""};
+                 fmt::format("{} is not a plain path below its source folder", shown), ""};
   }
   const UniqueFd folder(::open(found->folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder.valid()) return cannot_read(found->folder, errno);
@@ -112,7 +112,7 @@ Result<std::string> read_source(std::span<const SourceFolder> folders, std::stri
   struct stat about {};
   if (::fstat(file.get(), &about) != 0) return cannot_read(shown, errno);
   if (!S_ISREG(about.st_mode)) {
-    return Error{ErrorCode::kUnsupported, fmt::format("{} is no regular file", shown), ""};
+    return Error{ErrorCode::kUnsupported, fmt::format("{} is not a regular file", shown), ""};
   }
   if (about.st_size > static_cast<off_t>(kMostSourceBytes)) {
     return Error{ErrorCode::kLimit, fmt::format("{} is larger than 4 MiB", shown), ""};

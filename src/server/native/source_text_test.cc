@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "server/testing/temporary_folder.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::server {
 namespace {
@@ -35,7 +35,7 @@ class SourceTextTest : public ::testing::Test {
     return text.ok() ? ErrorCode::kUsage : text.error().code;
   }
 
-  testing::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   std::vector<SourceFolder> folders_ = {{"/build/app", folder_.path("src")}};
 };
 

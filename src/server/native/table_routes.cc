@@ -1,11 +1,16 @@
-// Tables of functions: of one selection, and of two side by side.
-#include <array>
+// Tables of functions: of one selection, with callers and callees, and of two side by side.
+#include <fmt/format.h>
+#include <re2/re2.h>
 
-#include "analysis/significance.h"
+#include <algorithm>
+#include <array>
+#include <optional>
+
 #include "profile/label_filter.h"
-#include "query/coverage.h"
-#include "query/function_changes.h"
-#include "query/function_table.h"
+#include "reports/call_graph.h"
+#include "reports/coverage.h"
+#include "reports/function_changes.h"
+#include "reports/function_table.h"
 #include "server/native/answer.h"
 
 namespace vesta::server {
@@ -26,44 +31,65 @@ Result<RowChoice> read_choice(const ApiCall& call, std::string_view orders) {
   return choice;
 }
 
-void write_significance(JsonWriter& json, const FunctionRow& row, bool is_known) {
-  if (is_known) {
-    json.field("p_value", row.p_value).field("q_value", row.q_value);
-  } else {
-    json.key("p_value").null().key("q_value").null();
-  }
-  json.field("significant", is_known && row.q_value < kSignificantQ);
-}
-
 Result<HttpResponse> top(const ApiCall& call) {
   VESTA_ASSIGN(const TreeOptions options, read_tree_options(call));
+  VESTA_ASSIGN(RowChoice choice, read_choice(call, "flat|cum"));
+  VESTA_ASSIGN(Asked asked, read_asked(call, 0, select));
+  choice.min_share = asked.report.min_share;
+  choice.marks_inlined = asked.report.format == ReportFormat::kText;
+  FunctionTable table = top_functions(asked.selection, options, choice);
+  table.counts_callers = wants_answer(call);
+  return report_answer(
+      call, asked, table.whole, !table.rows.empty() || table.cut_rows != 0,
+      [&](const ReportHeader& header) { return top_report(header, table, asked.report); },
+      [&](JsonWriter& json) { write_top_rows(json, table); });
+}
+
+Result<HttpResponse> graph(const ApiCall& call) {
+  VESTA_ASSIGN(TreeOptions options, read_tree_options(call));
+  options.marks_inlined = true;
   VESTA_ASSIGN(const RowChoice choice, read_choice(call, "flat|cum"));
-  VESTA_ASSIGN(const Question question, read_question(call));
-  VESTA_ASSIGN(const Selection selection, select(call, question));
-  VESTA_ASSIGN(const AnswerBasis basis, read_basis(call, question, selection));
-  const FunctionTable table = top_functions(selection, options, choice);
-  JsonWriter json;
-  json.begin_object();
-  write_answer_header(json, question, selection, basis);
-  json.key("rows").begin_array();
-  for (const FunctionRow& row : table.rows) {
-    json.begin_object();
-    write_frame_name(json, *table.names, row.name);
-    json.field("flat", row.flat).field("cum", row.cum);
-    json.field("callers", uint64_t{row.callers}).end_object();
+  VESTA_ASSIGN(Asked asked, read_asked(call, choice.limit, select));
+  const CallGraph graph =
+      build_call_graph(build_flame_tree(asked.selection, options), choice.order);
+  const FunctionTable& nodes = graph.nodes;
+  const auto matches = [&](const FunctionRow& row) {
+    return RE2::PartialMatch(nodes.names->text(row.name), *choice.match);
+  };
+  if (choice.match && !nodes.rows.empty() && std::ranges::none_of(nodes.rows, matches)) {
+    return Error{ErrorCode::kNotFound,
+                 fmt::format("no function matches '{}'", call.parameter("match")),
+                 "/api/v1/top lists the functions"};
   }
-  json.end_array().key("cut").begin_object().field("rows", table.cut_rows);
-  json.field("flat", table.cut_flat).end_object();
-  write_answer_coverage(json, selection);
-  return json_response(json.end_object().take());
+  const ReportHeader header =
+      report_header(asked.question, asked.selection, asked.basis, nodes.whole);
+  return report_answer(
+      call, asked, nodes.whole, !nodes.rows.empty(),
+      [&](const ReportHeader&) {
+        return graph_report(header, graph, choice.match.get(), asked.report);
+      },
+      [&](JsonWriter& json) {
+        write_graph_rows(json, header, graph, choice.match.get(), asked.report);
+      });
+}
+
+// `order` of a comparison: by the size of the change, or what grew first.
+std::optional<ChangeOrder> growth_order(std::string_view word) {
+  if (word == "growth") return ChangeOrder::kFlat;
+  if (word == "cum_growth") return ChangeOrder::kCum;
+  if (word == "relative_growth") return ChangeOrder::kRelative;
+  return std::nullopt;
 }
 
 Result<HttpResponse> diff(const ApiCall& call) {
   VESTA_ASSIGN(const TreeOptions options, read_tree_options(call));
-  VESTA_ASSIGN(const RowChoice choice, read_choice(call, "flat|cum|delta|flat_delta|cum_delta"));
+  VESTA_ASSIGN(
+      RowChoice choice,
+      read_choice(call, "flat|cum|delta|flat_delta|cum_delta|growth|cum_growth|relative_growth"));
   VESTA_ASSIGN(const std::string change,
                read_word(call, "change", "all|new|removed|changed|significant"));
   VESTA_ASSIGN(const Comparison both, read_comparison(call));
+  VESTA_ASSIGN(const ReportOptions report, read_report_options(call, both.question.type));
   VESTA_ASSIGN(const Selection after, select(call, both.question));
   VESTA_ASSIGN(const Selection before, select(call, both.baseline));
   VESTA_ASSIGN(const ComparedAnswers compared, read_compared(call, both, before, after));
@@ -76,30 +102,33 @@ Result<HttpResponse> diff(const ApiCall& call) {
   }
   test_changes(table, samples);
   keep_changes(table, change);
-  choose_rows(table, choice);
-  JsonWriter json;
-  json.begin_object();
-  write_comparison_header(json, both, compared, before, after, table.baseline_whole, table.whole);
-  json.field("samples_before", samples.before).field("samples_after", samples.after);
-  json.field("significance", samples.known() ? "known" : "unknown");
-  json.key("baseline").begin_object();
-  write_answer_header(json, both.baseline, before, compared.before);
-  json.end_object().key("rows").begin_array();
-  for (const FunctionRow& row : table.rows) {
-    json.begin_object();
-    write_frame_name(json, *table.names, row.name);
-    json.field("flat_before", row.baseline_flat).field("flat_after", row.flat);
-    json.field("flat_delta", row.flat_delta());
-    json.field("cum_before", row.baseline_cum).field("cum_after", row.cum);
-    json.field("cum_delta", row.cum_delta());
-    json.field("change", change_word(change_of(row)));
-    write_significance(json, row, samples.known());
-    json.end_object();
+  const bool has_rows = !table.rows.empty();
+  if (const auto growth = growth_order(call.parameter("order"))) {
+    choose_changes(table, *growth, choice.limit, report.min_share);
+  } else {
+    choice.min_share = report.min_share;
+    choose_rows(table, choice);
   }
-  json.end_array().key("cut").begin_object().field("rows", table.cut_rows);
-  json.field("flat_delta", table.cut_flat_delta).end_object();
-  write_answer_coverage(json, after);
-  return json_response(json.end_object().take());
+  std::string body;
+  if (wants_answer(call)) {
+    JsonWriter json;
+    json.begin_object();
+    write_comparison_header(json, both, compared, before, after, table.baseline_whole, table.whole);
+    json.field("samples_before", samples.before).field("samples_after", samples.after);
+    json.field("significance", significance_word(table));
+    json.key("baseline").begin_object();
+    write_answer_header(json, both.baseline, before, compared.before);
+    json.end_object();
+    write_diff_rows(json, table);
+    write_answer_coverage(json, after);
+    body = json.end_object().take();
+  } else {
+    body = diff_report(
+        comparison_report_header(both, compared, after, table.baseline_whole, table.whole), table,
+        report);
+  }
+  return report_response(std::move(body), report, before.profiles != 0 && after.profiles != 0,
+                         has_rows);
 }
 
 Result<HttpResponse> coverage(const ApiCall& call) {
@@ -129,23 +158,19 @@ Result<HttpResponse> coverage(const ApiCall& call) {
 
 std::span<const ApiRoute> table_routes() {
   static const std::array kRoutes = {
-      ApiRoute{
-          "GET",
-          "/api/v1/top",
-          Scope::kRead,
-          {kSeriesParameters, kSampleParameters, kStackParameters, "group order rows offset match"},
-          top},
-      ApiRoute{"GET",
-               "/api/v1/diff",
-               Scope::kRead,
-               {kSeriesParameters, kSampleParameters, kStackParameters, kBaselineParameters,
-                "scale group order rows offset match change"},
-               diff},
-      ApiRoute{"GET",
-               "/api/v1/coverage",
-               Scope::kRead,
-               {kSeriesParameters, kSampleParameters},
-               coverage},
+      get_route("/api/v1/top",
+                {kSelectionParameters, kLabelFrameParameters, kStackParameters, kReportParameters,
+                 "order rows offset match"},
+                top),
+      get_route("/api/v1/graph",
+                {kSelectionParameters, kLabelFrameParameters, kStackParameters, kReportParameters,
+                 "min_edge_share order rows match"},
+                graph),
+      get_route("/api/v1/diff",
+                {kSelectionParameters, kLabelFrameParameters, kStackParameters, kBaselineParameters,
+                 kReportParameters, "scale order rows offset match change"},
+                diff),
+      get_route("/api/v1/coverage", {kSelectionParameters}, coverage),
   };
   return kRoutes;
 }

@@ -2,14 +2,13 @@
 
 #include <stdexcept>
 
+#include "base/time.h"
 #include "profile/dictionary_builder.h"
 #include "profile/test_profiles.h"
 #include "store/memory/memory_engine.h"
 
 namespace vesta::server::test {
 namespace {
-
-constexpr int64_t kMinute = 60'000'000'000;
 
 void write(Engine& engine, ProfileBatch batch, std::string_view name, std::string_view service,
            std::string_view pod, int64_t time_ns, int64_t duration_ns = 10'000'000'000) {
@@ -87,7 +86,8 @@ class ColumnReader {
 }  // namespace
 
 TestApi::TestApi()
-    : engine(make_memory_engine()), files({FileShelfLimits(), nullptr, [] { return kNow; }}) {
+    : engine(make_memory_engine()),
+      files({FileShelfLimits(), nullptr, [] { return UnixNs(kNow); }}) {
   namespace profiles = vesta::test;
   const int64_t time_ns = kNow - 30 * kMinute;
   write(*engine, profiles::batch_from({{"main;work;read", 1}, {"main;work;write", 2}}),
@@ -119,7 +119,7 @@ void TestApi::write_window(const CpuWindow& window) const {
 }
 
 void TestApi::start(NativeApiOptions options) {
-  options.now_ns = [] { return kNow; };
+  options.clock = [] { return UnixNs(kNow); };
   options.files = &files;
   routes = Routes();
   add_native_routes(routes, *engine, options);
@@ -179,6 +179,18 @@ Fields fields(std::string_view query) {
   return out;
 }
 
+namespace {
+
+// A column of weights; without bytes, all are zero.
+struct WeightColumn {
+  explicit WeightColumn(std::string_view bytes) : numbers(bytes), is_zero(bytes.empty()) {}
+  int64_t next() { return is_zero ? 0 : numbers.signed_varint(); }
+  ColumnReader numbers;
+  bool is_zero;
+};
+
+}  // namespace
+
 FlameColumns read_flame_columns(std::string_view bytes) {
   ColumnReader in(bytes);
   if (in.take(4) != "VFC1") throw std::runtime_error("no columns");
@@ -198,11 +210,11 @@ FlameColumns read_flame_columns(std::string_view bytes) {
   const size_t count = in.varint();
   ColumnReader pops(in.block());
   ColumnReader name(in.block());
-  ColumnReader self(in.block());
-  ColumnReader cut_nodes(in.block());
-  ColumnReader cut_weight(in.block());
-  ColumnReader self_before(both ? in.block() : "");
-  ColumnReader cut_before(both ? in.block() : "");
+  WeightColumn self(in.block());
+  in.block();  // how many nodes were cut
+  WeightColumn cut_weight(in.block());
+  WeightColumn self_before(both ? in.block() : "");
+  WeightColumn cut_before(both ? in.block() : "");
   if (!in.at_end()) throw std::runtime_error("bytes after the columns");
   std::vector<std::string> path;  // of the last node
   std::vector<std::string> texts;
@@ -225,10 +237,8 @@ FlameColumns read_flame_columns(std::string_view bytes) {
     }
     std::string text;
     for (const std::string& step : path) text += (text.empty() ? "" : ";") + step;
-    cut_nodes.varint();
-    add(out.totals, text, self.signed_varint() + cut_weight.signed_varint());
-    if (both)
-      add(out.totals_before, text, self_before.signed_varint() + cut_before.signed_varint());
+    add(out.totals, text, self.next() + cut_weight.next());
+    if (both) add(out.totals_before, text, self_before.next() + cut_before.next());
   }
   return out;
 }

@@ -4,15 +4,17 @@
 #include <algorithm>
 #include <array>
 
+#include "base/time.h"
+#include "base/time_words.h"
 #include "profile/frame_filter.h"
 #include "query/heatmap.h"
-#include "query/time_words.h"
+#include "reports/stack_filter.h"
 #include "server/native/answer.h"
+#include "store/stack_tree.h"
 
 namespace vesta::server {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
 constexpr uint64_t kMostBuckets = 11'000;
 
 // A step that people can read off an axis, so that there are at most some hundreds of them.
@@ -34,8 +36,8 @@ Result<int64_t> read_step(const ApiCall& call, TimeRange range) {
   const auto length = static_cast<uint64_t>(range.end_ns) - static_cast<uint64_t>(range.start_ns);
   if (length / static_cast<uint64_t>(step) > kMostBuckets) {
     return Error{ErrorCode::kUsage,
-                 fmt::format("step: there would be more than {} points", kMostBuckets),
-                 "ask for a larger step or a shorter range"};
+                 fmt::format("step: the answer would exceed {} points", kMostBuckets),
+                 "use a larger step or a shorter range"};
   }
   return step;
 }
@@ -216,17 +218,12 @@ Result<HttpResponse> heatmap(const ApiCall& call) {
 
 std::span<const ApiRoute> time_routes() {
   static const std::array kRoutes = {
-      ApiRoute{"GET",
-               "/api/v1/totals",
-               Scope::kRead,
-               {kSeriesParameters, "trace_id span_id sample_labels sample_from sample_to",
-                kStackParameters, "step group_by limit"},
-               totals},
-      ApiRoute{"GET",
-               "/api/v1/heatmap",
-               Scope::kRead,
-               {kSeriesParameters, kSampleParameters, "kind step rows by_span match"},
-               heatmap},
+      get_route("/api/v1/totals",
+                {kSeriesParameters, "trace_id span_id sample_labels sample_from sample_to",
+                 kStackParameters, "step group_by limit"},
+                totals),
+      get_route("/api/v1/heatmap",
+                {kSeriesParameters, kSampleParameters, "kind step rows by_span match"}, heatmap),
   };
   return kRoutes;
 }

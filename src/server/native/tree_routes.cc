@@ -5,12 +5,13 @@
 #include <array>
 #include <functional>
 
-#include "formats/table/report.h"
-#include "query/callers.h"
-#include "query/label_roots.h"
-#include "query/selection_profile.h"
+#include "formats/flamegraph/flame_columns.h"
+#include "reports/callers.h"
+#include "reports/label_roots.h"
+#include "reports/labelled_samples.h"
+#include "reports/print/report.h"
+#include "reports/print/report_parts.h"
 #include "server/native/answer.h"
-#include "server/native/flame_columns.h"
 
 namespace vesta::server {
 namespace {
@@ -72,50 +73,36 @@ Result<HttpResponse> flame_answer(
   return columns_response(write_flame_columns(text, tree, pruned));
 }
 
-// A selection, and how it is taken apart where `root_by` asks for it.
-struct Rooted {
-  Selection whole;
-  LabelledSide side;
-};
-
-Result<Rooted> select_rooted(const ApiCall& call, const Question& question) {
-  Rooted rooted;
+// The selection, and how `root_by` takes it apart.
+Result<Selection> select_rooted(const ApiCall& call, const Question& question, LabelledSide& side) {
   const std::string_view label = call.parameter("root_by");
-  if (label.empty()) {
-    VESTA_ASSIGN(rooted.whole, select(call, question));
-    return rooted;
+  if (label.empty()) return select(call, question);
+  if (asks_for_labels(call)) {
+    VESTA_ASSIGN(side.samples, select_samples(call, question));
+    VESTA_ASSIGN(Selection all, select_all(call, question));
+    side.total = all.total;
+    return with_stacks_of(std::move(all), *side.samples);
   }
-  SamplesRequest request;
-  VESTA_ASSIGN(request.select, select_request(call, question));
-  request.select.group_by = {std::string(label)};
+  VESTA_ASSIGN(SelectRequest request, select_request(call, question));
+  request.group_by = {std::string(label)};
   Engine& engine = call.context.engine_of(question.file);
-  VESTA_ASSIGN(rooted.side.groups, engine.select(call.caller.tenant, request.select));
-  rooted.whole = add_up(rooted.side.groups);
-  rooted.whole.type = question.type;
-  const bool is_of_series = std::ranges::any_of(
-      rooted.side.groups, [](const Selection& group) { return !group.group.empty(); });
-  if (is_of_series || rooted.whole.total == 0) return rooted;
-  request.select.group_by.clear();
-  request.keep_links = false;
-  VESTA_ASSIGN(rooted.side.samples, engine.samples(call.caller.tenant, request));
-  return rooted;
+  VESTA_ASSIGN(side.groups, engine.select(call.caller.tenant, request));
+  Selection whole = add_up(side.groups);
+  whole.type = question.type;
+  const bool is_of_series =
+      std::ranges::any_of(side.groups, [](const Selection& group) { return !group.group.empty(); });
+  if (!is_of_series && whole.total != 0) {
+    VESTA_ASSIGN(side.samples, select_samples(call, question));
+  }
+  return whole;
 }
 
-FlameTree build_tree(const ApiCall& call, const Rooted& rooted, const TreeOptions& options) {
+FlameTree build_tree(const ApiCall& call, const Selection& whole, const LabelledSide& side,
+                     const TreeOptions& options) {
   const std::string_view label = call.parameter("root_by");
-  if (label.empty()) return build_flame_tree(rooted.whole, options);
-  const LabelRoots roots = label_roots(label, nullptr, rooted.side);
+  if (label.empty()) return build_flame_tree(whole, options);
+  const LabelRoots roots = label_roots(label, nullptr, side);
   return build_flame_tree(roots.after, options);
-}
-
-FlameTree build_tree(const ApiCall& call, const Rooted& before, const Rooted& after,
-                     const ComparedAnswers& compared, const TreeOptions& options) {
-  const std::string_view label = call.parameter("root_by");
-  const double factor = compared.comparison.baseline_factor;
-  if (label.empty())
-    return build_flame_tree(before.whole, after.whole, compared.scale(), options, factor);
-  const LabelRoots roots = label_roots(label, &before.side, after.side);
-  return build_flame_tree(roots.before, roots.after, compared.scale(), options, factor);
 }
 
 FlameTree from_the_leaves(const ApiCall& call, const FlameTree& tree) {
@@ -126,77 +113,84 @@ Result<HttpResponse> flame(const ApiCall& call) {
   VESTA_ASSIGN(const TreeOptions options, read_tree_options(call));
   VESTA_ASSIGN(const bool is_inverted, read_flag(call, "inverted"));
   VESTA_ASSIGN(const Question question, read_question(call));
-  VESTA_ASSIGN(const Rooted selected, select_rooted(call, question));
-  FlameTree tree = build_tree(call, selected, options);
+  LabelledSide side;
+  VESTA_ASSIGN(const Selection selection, select_rooted(call, question, side));
+  FlameTree tree = build_tree(call, selection, side, options);
   if (is_inverted) tree = from_the_leaves(call, tree);
-  VESTA_ASSIGN(const AnswerBasis basis, read_basis(call, question, selected.whole));
-  return flame_answer(call, selected.whole, std::move(tree),
-                      [&](JsonWriter& json, const FlameTree&) {
-                        write_answer_header(json, question, selected.whole, basis);
-                      });
+  VESTA_ASSIGN(const AnswerBasis basis, read_basis(call, question, selection));
+  return flame_answer(call, selection, std::move(tree), [&](JsonWriter& json, const FlameTree&) {
+    write_answer_header(json, question, selection, basis);
+  });
 }
 
 Result<HttpResponse> diff_flame(const ApiCall& call) {
-  VESTA_ASSIGN(const TreeOptions options, read_tree_options(call));
+  VESTA_ASSIGN(TreeOptions options, read_tree_options(call));
+  const PictureFormat* const picture = picture_format_named(call.parameter("format"));
+  options.marks_inlined = picture != nullptr;
   VESTA_ASSIGN(const Comparison both, read_comparison(call));
-  VESTA_ASSIGN(const Rooted after, select_rooted(call, both.question));
-  VESTA_ASSIGN(const Rooted before, select_rooted(call, both.baseline));
-  VESTA_ASSIGN(const ComparedAnswers compared,
-               read_compared(call, both, before.whole, after.whole));
-  return flame_answer(call, after.whole, build_tree(call, before, after, compared, options),
-                      [&](JsonWriter& json, const FlameTree& tree) {
-                        write_comparison_header(json, both, compared, before.whole, after.whole,
-                                                tree.baseline_whole, tree.whole);
-                        json.key("baseline_answer").begin_object();
-                        write_answer_header(json, both.baseline, before.whole, compared.before);
-                        json.end_object();
-                      });
+  LabelledSide side_before;
+  LabelledSide side_after;
+  VESTA_ASSIGN(const Selection after, select_rooted(call, both.question, side_after));
+  VESTA_ASSIGN(const Selection before, select_rooted(call, both.baseline, side_before));
+  VESTA_ASSIGN(const ComparedAnswers compared, read_compared(call, both, before, after));
+  const std::string_view label = call.parameter("root_by");
+  LabelRoots roots;
+  if (label.empty()) {
+    roots = {{{&before, {}}}, {{&after, {}}}, {}};
+  } else {
+    roots = label_roots(label, &side_before, side_after);
+  }
+  FlameTree tree = build_flame_tree(roots.before, roots.after, compared.scale(), options,
+                                    compared.comparison.baseline_factor);
+  if (picture != nullptr) {
+    VESTA_ASSIGN(tree, asked_subtree(call, std::move(tree)));
+    const ReportHeader header =
+        comparison_report_header(both, compared, after, tree.baseline_whole, tree.whole);
+    const std::vector<FormatInfo> formats = list_formats();
+    HttpResponse response = file_response(
+        draw_flamegraph(header, tree, *picture, {.title = std::string(call.parameter("title"))}),
+        *std::ranges::find(formats, call.parameter("format"), &FormatInfo::name));
+    say_if_empty(response, before.profiles != 0 && after.profiles != 0, tree.size() > 1);
+    return response;
+  }
+  return flame_answer(call, after, std::move(tree), [&](JsonWriter& json, const FlameTree& shown) {
+    write_comparison_header(json, both, compared, before, after, shown.baseline_whole, shown.whole);
+    json.key("baseline_answer").begin_object();
+    write_answer_header(json, both.baseline, before, compared.before);
+    json.end_object();
+  });
 }
 
 Result<HttpResponse> tree(const ApiCall& call) {
   VESTA_ASSIGN(const TreeOptions options, read_tree_options(call));
   VESTA_ASSIGN(const std::string direction, read_word(call, "direction", "top-down|bottom-up"));
-  VESTA_ASSIGN(const std::string format, read_word(call, "format", "json|text|csv"));
   VESTA_ASSIGN(const size_t nodes, read_count(call, "nodes", 1000, call.context.options.max_nodes));
-  VESTA_ASSIGN(const Question question, read_question(call));
-  VESTA_ASSIGN(const Rooted selected, select_rooted(call, question));
-  const Selection& selection = selected.whole;
-  if (format == "json") {
-    VESTA_ASSIGN(const AnswerBasis basis, read_basis(call, question, selection));
-    FlameTree whole = build_tree(call, selected, options);
-    if (direction == "bottom-up") whole = from_the_leaves(call, whole);
-    VESTA_ASSIGN(const FlameTree part, asked_subtree(call, std::move(whole)));
-    JsonWriter json;
-    json.begin_object();
-    write_answer_header(json, question, selection, basis);
-    json.field("direction", direction);
-    write_path(json, call);
-    write_nodes(json, part, prune(part, nodes));
-    write_answer_coverage(json, selection);
-    return json_response(json.end_object().take());
-  }
-  // Text and CSV are those of the command line.
-  if (options.group == GroupBy::kBinary || !call.request.parameters("path").empty() ||
-      !call.parameter("root_by").empty()) {
-    return Error{ErrorCode::kUsage, "text and CSV have no group=binary, no path and no root_by",
-                 "use format=json"};
-  }
-  FrameOptions frame_options;
-  frame_options.filters = read_filters(call);
-  if (options.group == GroupBy::kLine) frame_options.granularity = Granularity::kLine;
-  if (options.group == GroupBy::kFile) frame_options.granularity = Granularity::kFile;
-  VESTA_ASSIGN(const FrameProfile frames,
-               resolve_frames(to_merged_profile(selection), frame_options));
-  const TreeDirection way =
-      direction == "bottom-up" ? TreeDirection::kBottomUp : TreeDirection::kTopDown;
-  ReportOptions report;
-  report.format = format == "csv" ? ReportFormat::kCsv : ReportFormat::kText;
-  report.max_rows = nodes;
-  HttpResponse response;
-  response.content_type = format == "csv" ? "text/csv; charset=utf-8" : "text/plain; charset=utf-8";
-  response.body =
-      tree_report(frames, build_call_tree(frames, way, ChildOrder::kByTotal), way, report);
-  return response;
+  VESTA_ASSIGN(const size_t width, read_count(call, "width", 0, SIZE_MAX));
+  LabelledSide side;
+  VESTA_ASSIGN(Asked asked, read_asked(call, 0, [&](const ApiCall&, const Question& question) {
+                 return select_rooted(call, question, side);
+               }));
+  asked.report.style.width = width;
+  const bool is_inverted = direction == "bottom-up";
+  FlameTree whole = build_tree(call, asked.selection, side, options);
+  if (is_inverted) whole = from_the_leaves(call, whole);
+  VESTA_ASSIGN(const FlameTree part, asked_subtree(call, std::move(whole)));
+  // The heaviest ones, as commands show them, or what a picture of so many has room for.
+  const bool by_rows = !call.parameter("rows").empty() || asked.report.min_share > 0;
+  const std::vector<uint8_t> shown =
+      by_rows ? heaviest_nodes(part, asked.report) : nodes_within(part, nodes);
+  return report_answer(
+      call, asked, part.whole, part.size() > 1,
+      [&](const ReportHeader& header) {
+        return tree_report(header, part, shown,
+                           is_inverted ? TreeDirection::kBottomUp : TreeDirection::kTopDown,
+                           asked.report);
+      },
+      [&](JsonWriter& json) {
+        json.field("direction", direction);
+        write_path(json, call);
+        write_nodes(json, part, prune(part, shown));
+      });
 }
 
 void write_calls(JsonWriter& json, std::string_view key, const FrameNames& names,
@@ -205,7 +199,7 @@ void write_calls(JsonWriter& json, std::string_view key, const FrameNames& names
   for (const CallWeight& call : calls) {
     if (call.name == 0) continue;  // called by nobody: the root
     json.begin_object();
-    write_frame_name(json, names, call.name);
+    write_frame(json, names, call.name);
     json.field("weight", call.weight).end_object();
   }
   json.end_array();
@@ -217,7 +211,7 @@ Result<HttpResponse> callers(const ApiCall& call) {
   const std::string_view function = call.parameter("function");
   if (function.empty()) {
     return Error{ErrorCode::kUsage, "the parameter 'function' is missing",
-                 "it is the name of a row of /api/v1/top"};
+                 "send the name of a row of /api/v1/top"};
   }
   VESTA_ASSIGN(const Question question, read_question(call));
   VESTA_ASSIGN(const Selection selection, select(call, question));
@@ -225,7 +219,7 @@ Result<HttpResponse> callers(const ApiCall& call) {
   const auto name = find_name(*whole.names, function);
   if (!name) {
     return Error{ErrorCode::kNotFound, fmt::format("no function '{}' in this selection", function),
-                 "names are matched as a whole; /api/v1/top lists them"};
+                 "send the whole name; /api/v1/top lists them"};
   }
   const FunctionView view = view_function(whole, *name);
   VESTA_ASSIGN(const AnswerBasis basis, read_basis(call, question, selection));
@@ -233,7 +227,7 @@ Result<HttpResponse> callers(const ApiCall& call) {
   json.begin_object();
   write_answer_header(json, question, selection, basis);
   json.key("function").begin_object();
-  write_frame_name(json, *whole.names, *name);
+  write_frame(json, *whole.names, *name);
   json.field("flat", view.flat).field("cum", view.cum).end_object();
   write_calls(json, "callers", *whole.names, view.callers);
   write_calls(json, "callees", *whole.names, view.callees);
@@ -251,29 +245,22 @@ Result<HttpResponse> callers(const ApiCall& call) {
 
 std::span<const ApiRoute> tree_routes() {
   static const std::array kRoutes = {
-      ApiRoute{"GET",
-               "/api/v1/flame",
-               Scope::kRead,
-               {kSeriesParameters, kSampleParameters, kStackParameters,
-                "group nodes path root_by format inverted"},
-               flame},
-      ApiRoute{"GET",
-               "/api/v1/diff/flame",
-               Scope::kRead,
-               {kSeriesParameters, kSampleParameters, kStackParameters, kBaselineParameters,
-                "scale group nodes path root_by format"},
-               diff_flame},
-      ApiRoute{"GET",
-               "/api/v1/tree",
-               Scope::kRead,
-               {kSeriesParameters, kSampleParameters, kStackParameters,
-                "group nodes path root_by format direction"},
-               tree},
-      ApiRoute{"GET",
-               "/api/v1/callers",
-               Scope::kRead,
-               {kSeriesParameters, kSampleParameters, kStackParameters, "group nodes function"},
-               callers},
+      get_route("/api/v1/flame",
+                {kSelectionParameters, kLabelFrameParameters, kStackParameters,
+                 "group nodes path root_by format inverted"},
+                flame),
+      get_route("/api/v1/diff/flame",
+                {kSelectionParameters, kLabelFrameParameters, kStackParameters, kBaselineParameters,
+                 "scale group inlines relative nodes path root_by format title"},
+                diff_flame),
+      get_route("/api/v1/tree",
+                {kSelectionParameters, kLabelFrameParameters, kStackParameters, kReportParameters,
+                 "nodes rows width path root_by direction"},
+                tree),
+      get_route(
+          "/api/v1/callers",
+          {kSelectionParameters, kLabelFrameParameters, kStackParameters, "group nodes function"},
+          callers),
   };
   return kRoutes;
 }

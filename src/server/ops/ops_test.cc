@@ -4,7 +4,7 @@
 #include "base/process_metrics.h"
 #include "server/ops/request_metrics.h"
 #include "server/ops/routes.h"
-#include "server/router.h"
+#include "server/rpc/router.h"
 
 namespace vesta::server {
 namespace {
@@ -27,6 +27,7 @@ class OpsTest : public ::testing::Test {
     return error_response({ErrorCode::kNotFound, "", ""});
   }
   OpsParts parts_{.is_ready = [] { return true; },
+                  .needs_restart = [] { return std::string(); },
                   .metrics_text = [] { return "m 1\n"; },
                   .metrics_scope = Scope::kAdmin,
                   .cpu_profile = {},
@@ -39,6 +40,13 @@ TEST_F(OpsTest, SaysWhetherItIsReady) {
   parts_.is_ready = [] { return false; };
   EXPECT_EQ(get("/ready").status, 503);
   EXPECT_EQ(get("/metrics").body, "m 1\n");
+}
+
+TEST_F(OpsTest, IsUnhealthyWhenOnlyANewStartHelps) {
+  parts_.needs_restart = [] { return std::string("the store hangs"); };
+  const HttpResponse answer = get("/healthz");
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.body, "the store hangs; restart the server\n");
 }
 
 TEST_F(OpsTest, ProfilesItselfWhenItCan) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/mutex.h"
+
 namespace vesta::server {
 
 void RequestMetrics::observe(const RequestRecord& record) {
@@ -11,7 +13,7 @@ void RequestMetrics::observe(const RequestRecord& record) {
   const size_t bucket =
       static_cast<size_t>(std::ranges::lower_bound(kBounds, seconds) - kBounds.begin());
   Key key{std::string(record.transport), record.route.empty() ? "none" : std::string(record.route)};
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   Route& route = routes_[std::move(key)];
   ++route.by_status[record.status];
   ++route.buckets[bucket];
@@ -22,8 +24,8 @@ void RequestMetrics::observe(const RequestRecord& record) {
 }
 
 void RequestMetrics::write(PrometheusText& text) const {
-  const std::lock_guard guard(lock_);
-  text.metric("vesta_requests_total", "counter", "Requests by route and status.");
+  const MutexLock guard(lock_);
+  text.metric("vesta_requests_total", "counter", "Requests, by route and status.");
   for (const auto& [key, route] : routes_) {
     for (const auto& [status, count] : route.by_status) {
       text.sample(
@@ -31,7 +33,8 @@ void RequestMetrics::write(PrometheusText& text) const {
           static_cast<double>(count));
     }
   }
-  text.metric("vesta_request_seconds", "histogram", "Time from the head to the answer.");
+  text.metric("vesta_request_seconds", "histogram",
+              "Time from the head of a request to its answer, in seconds.");
   for (const auto& [key, route] : routes_) {
     uint64_t count = 0;
     for (size_t i = 0; i < route.buckets.size(); ++i) {
@@ -44,18 +47,18 @@ void RequestMetrics::write(PrometheusText& text) const {
     text.sample({{"transport", key.first}, {"route", key.second}}, static_cast<double>(count),
                 "_count");
   }
-  text.metric("vesta_request_bytes_total", "counter", "Bytes of requests, as they came.");
+  text.metric("vesta_request_bytes_total", "counter", "Bytes of requests as received.");
   for (const auto& [key, route] : routes_) {
     text.sample({{"transport", key.first}, {"route", key.second}},
                 static_cast<double>(route.bytes_in));
   }
-  text.metric("vesta_response_bytes_total", "counter", "Bytes of answers' bodies.");
+  text.metric("vesta_response_bytes_total", "counter", "Bytes of answer bodies.");
   for (const auto& [key, route] : routes_) {
     text.sample({{"transport", key.first}, {"route", key.second}},
                 static_cast<double>(route.bytes_out));
   }
   text.metric("vesta_requests_rejected_total", "counter",
-              "Requests that never came to a handler, by reason.");
+              "Requests refused before they reached a handler, by reason.");
   for (const auto& [reason, count] : rejected_) {
     text.sample({{"reason", reason}}, static_cast<double>(count));
   }

@@ -5,12 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/prometheus_text.h"
-#include "server/dispatcher.h"
+#include "server/rpc/dispatcher.h"
 
 namespace vesta::server {
 
@@ -32,9 +32,9 @@ class RequestMetrics {
   };
   using Key = std::pair<std::string, std::string>;  // transport, route
 
-  mutable std::mutex lock_;
-  std::map<Key, Route> routes_;                            // guarded by lock_
-  std::map<std::string, uint64_t, std::less<>> rejected_;  // guarded by lock_
+  mutable Mutex lock_;
+  std::map<Key, Route> routes_ GUARDED_BY(lock_);
+  std::map<std::string, uint64_t, std::less<>> rejected_ GUARDED_BY(lock_);
 };
 
 }  // namespace vesta::server

@@ -38,7 +38,7 @@ class SelfProfile {
     }
     if (!profile_) return text_response("this server cannot profile itself\n", 501);
     if (busy_->exchange(true)) {
-      return text_response("a profile is being taken already; try again when it is done\n", 429);
+      return text_response("another profile is in progress; try again later\n", 429);
     }
     auto profile = profile_(std::chrono::seconds(seconds));
     busy_->store(false);
@@ -67,7 +67,11 @@ void add_ops_routes(Routes& routes, const OpsParts& parts) {
     routes.add(HttpRoute{"GET", std::move(path), scope, std::move(handler)});
   };
   get("/healthz", Scope::kNone,
-      [](const HttpRequest&, const Caller&) { return text_response("ok\n"); });
+      [needs_restart = parts.needs_restart](const HttpRequest&, const Caller&) {
+        const std::string why = needs_restart();
+        if (why.empty()) return text_response("ok\n");
+        return text_response(why + "; restart the server\n", 503);
+      });
   get("/ready", Scope::kNone, [ready = parts.is_ready](const HttpRequest&, const Caller&) {
     return ready() ? text_response("ready\n") : text_response("not ready\n", 503);
   });
@@ -92,8 +96,7 @@ void add_ops_routes(Routes& routes, const OpsParts& parts) {
     get(std::string("/debug/pprof/") + kind, Scope::kAdmin,
         [kind](const HttpRequest&, const Caller&) {
           return text_response(
-              fmt::format("Vesta has no {} profile of itself; /debug/pprof/profile has CPU\n",
-                          kind),
+              fmt::format("unknown profile {}; only /debug/pprof/profile is available\n", kind),
               404);
         });
   }

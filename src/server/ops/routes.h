@@ -13,6 +13,8 @@ namespace vesta::server {
 
 struct OpsParts {
   std::function<bool()> is_ready;
+  // Why only a new start helps; empty when none is needed.
+  std::function<std::string()> needs_restart;
   std::function<std::string()> metrics_text;
   Scope metrics_scope = Scope::kAdmin;  // they count over all tenants
   // A gzip pprof profile of this process; blocks for so long. Empty when this build cannot.

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/time.h"
 #include "formats/otlp/base64.h"
-#include "query/flame_tree.h"
+#include "reports/selection_tree.h"
 #include "server/files/file_shelf.h"
 #include "server/kept/kept_files.h"
 #include "server/pyroscope/flamebearer_json.h"
@@ -17,8 +18,6 @@
 
 namespace vesta::server {
 namespace {
-
-constexpr int64_t kNanosPerSecond = 1'000'000'000;
 
 using adhocprofiles::v1::AdHocProfilesDiffRequest;
 using adhocprofiles::v1::AdHocProfilesDiffResponse;
@@ -54,7 +53,7 @@ Result<size_t> find_type(const OpenedFile& file, std::string_view name) {
     if (names[at] == name || file.types[at].type.id() == name) return at;
   }
   return Error{ErrorCode::kUsage, fmt::format("the file has no profile type '{}'", name),
-               "ask for one of profile_types"};
+               "use one of profile_types"};
 }
 
 Result<Selection> selection_of(const QueryApi& api, const OpenedFile& file, const ProfileType& type,
@@ -64,7 +63,7 @@ Result<Selection> selection_of(const QueryApi& api, const OpenedFile& file, cons
   request.range = file.range;
   request.budget = budget_of(api.options, caller);
   VESTA_ASSIGN(auto selections, file.engine->select(caller.tenant, request));
-  if (selections.empty()) return Error{ErrorCode::kIo, "the file gave no answer", ""};
+  if (selections.empty()) return Error{ErrorCode::kIo, "cannot query the file", ""};
   return std::move(selections[0]);
 }
 
@@ -85,11 +84,11 @@ Result<AdHocProfilesGetResponse> shown(const QueryApi& api, const KeptFile& uplo
   Flamebearer flame;
   flame.type = type;
   flame.bars = to_flame_bars(build_flame_tree(selection, {}), max_nodes);
-  flame.timeline = {file.range.start_ns / kNanosPerSecond, 0, {}};
+  flame.timeline = {file.range.start_ns / kSecond, 0, {}};
   AdHocProfilesGetResponse response;
   response.set_id(upload.id);
   response.set_name(upload.note);
-  response.set_uploaded_at(upload.stored_ns / kNanosPerMilli);
+  response.set_uploaded_at(upload.stored_ns / kMillisecond);
   const std::vector<std::string> names = type_names(file);
   response.set_profile_type(names[at]);
   for (const std::string& name : names) response.add_profile_types(name);
@@ -132,7 +131,7 @@ Result<AdHocProfilesListResponse> list(const QueryApi& api, const AdHocProfilesL
     auto* out = response.add_profiles();
     out->set_id(kept.id);
     out->set_name(kept.note);
-    out->set_uploaded_at(kept.stored_ns / kNanosPerMilli);
+    out->set_uploaded_at(kept.stored_ns / kMillisecond);
   }
   return response;
 }
@@ -179,8 +178,8 @@ void add_method(Routes& routes, const QueryApiPtr& api, std::string_view name, S
       "/adhocprofiles.v1.AdHocProfileService/" + std::string(name), scope,
       [api, handler, is_on](const Request& request, const Caller& caller) -> Result<Response> {
         if (is_on) return handler(*api, request, caller);
-        return Error{ErrorCode::kUnsupported, "this server keeps no uploaded files",
-                     "its configuration sets server.uploads.bytes to 0"};
+        return Error{ErrorCode::kUnsupported, "uploads are disabled",
+                     "set server.uploads.bytes to enable them"};
       }));
 }
 

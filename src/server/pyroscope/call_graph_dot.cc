@@ -7,8 +7,7 @@
 
 #include "base/units.h"
 #include "base/utf8.h"
-#include "profile/call_graph.h"
-#include "query/selection_profile.h"
+#include "reports/call_graph.h"
 
 namespace vesta::server {
 namespace {
@@ -26,13 +25,13 @@ std::string escaped(std::string_view text) {
 }  // namespace
 
 std::string to_dot(const Selection& selection, size_t max_nodes) {
-  // Without expressions there is nothing that could be wrong.
-  const auto frames = resolve_frames(to_merged_profile(selection), {});
-  if (!frames) return "digraph profile {\n}\n";
-  const CallGraph graph = build_call_graph(*frames, TopOrder::kByCum);
-  const std::string_view unit = frames->unit;
+  TreeOptions options;
+  options.marks_inlined = true;
+  const CallGraph graph = build_call_graph(build_flame_tree(selection, options), TopOrder::kByCum);
+  const FunctionTable& nodes = graph.nodes;
+  const std::string_view unit = selection.type.sample_unit;
   const auto share = [&](int64_t part) {
-    return format_percent(static_cast<double>(part), static_cast<double>(frames->total));
+    return format_percent(static_cast<double>(part), static_cast<double>(selection.total));
   };
 
   std::string dot = fmt::format(
@@ -40,18 +39,18 @@ std::string to_dot(const Selection& selection, size_t max_nodes) {
       "node [shape=box fontname=\"sans-serif\"]\n"
       "edge [fontname=\"sans-serif\"]\n",
       escaped(selection.type.id()));
-  const size_t drawn = std::min(graph.nodes.size(), max_nodes);
+  const size_t drawn = std::min(nodes.rows.size(), max_nodes);
   std::unordered_map<uint32_t, size_t> numbers;
   for (size_t at = 0; at < drawn; ++at) {
-    const TopRow& row = graph.nodes[at];
-    numbers.emplace(row.frame.value, at + 1);
+    const FunctionRow& row = nodes.rows[at];
+    numbers.emplace(row.name, at + 1);
     dot += fmt::format("N{} [label=\"{}\\n{} ({})\\nof {} ({})\"]\n", at + 1,
-                       escaped(display_name(*frames, row.frame)), format_value(row.flat, unit),
+                       escaped(nodes.names->text(row.name)), format_value(row.flat, unit),
                        share(row.flat), format_value(row.cum, unit), share(row.cum));
   }
   for (const CallEdge& edge : graph.edges) {
-    const auto from = numbers.find(edge.from.value);
-    const auto to = numbers.find(edge.to.value);
+    const auto from = numbers.find(edge.from);
+    const auto to = numbers.find(edge.to);
     if (from == numbers.end() || to == numbers.end()) continue;
     dot += fmt::format("N{} -> N{} [label=\"{}\"{}]\n", from->second, to->second,
                        format_value(edge.weight, unit), edge.inlined ? " style=dotted" : "");

@@ -21,7 +21,7 @@ struct Flag {
 };
 // Under the names that Pyroscope gave them, in order.
 constexpr Flag kFlags[] = {
-    {"pyroscopeRuler", false, "Exports metrics from profiles by recording rules."},
+    {"pyroscopeRuler", false, "Metrics from profiles through recording rules."},
     {"pyroscopeRulerFunctions", false, "Recording rules for single functions."},
     {"utf8LabelNames", true, "Label names of any characters, for clients that ask for them."},
     {"v2StorageLayer", true, "Exemplars, heat maps, and selection of single profiles and spans."},
@@ -63,8 +63,8 @@ void add_rules(Routes& routes, std::string_view service, std::string_view noun) 
        {std::pair{"Get", Scope::kRead}, std::pair{"Delete", Scope::kWrite}}) {
     routes.add(rpc_method<RuleRequest, RuleResponse>(
         path(verb), scope, [](const RuleRequest& request, const Caller&) -> Result<RuleResponse> {
-          return Error{ErrorCode::kNotFound, fmt::format("there is no rule '{}'", request.id()),
-                       "this server has no rules"};
+          return Error{ErrorCode::kNotFound, fmt::format("no rule '{}'", request.id()),
+                       "this server does not support rules"};
         }));
   }
 }

@@ -6,9 +6,10 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 
 #include "base/hex.h"
+#include "base/mutex.h"
+#include "base/time.h"
 #include "server/kept/kept_files.h"
 #include "server/pyroscope/query_api.h"
 #include "server/pyroscope/request_fields.h"
@@ -20,9 +21,8 @@ namespace {
 using debuginfo::v1alpha1::FileMetadata;
 using debuginfo::v1alpha1::ObjectMetadata;
 
-constexpr int64_t kNanosPerSecond = 1'000'000'000;
 // After that, somebody else may upload the same.
-constexpr int64_t kUploadNs = 5 * 60 * kNanosPerSecond;
+constexpr int64_t kUploadNs = 5 * kMinute;
 // Promises of clients, not files: bounded, the earliest is forgotten.
 constexpr size_t kMaxUploads = 1000;
 constexpr size_t kMaxNameBytes = 1024;
@@ -35,11 +35,11 @@ Status check_build_id(std::string_view id) {
 }
 
 void set_time(int64_t ns, google::protobuf::Timestamp& to) {
-  to.set_seconds(ns / kNanosPerSecond);
-  to.set_nanos(static_cast<int32_t>(ns % kNanosPerSecond));
+  to.set_seconds(ns / kSecond);
+  to.set_nanos(static_cast<int32_t>(ns % kSecond));
 }
 int64_t nanos_of(const google::protobuf::Timestamp& time) {
-  return time.seconds() * kNanosPerSecond + time.nanos();
+  return time.seconds() * kSecond + time.nanos();
 }
 
 // Thread-safe.
@@ -70,16 +70,16 @@ class DebugInfo {
     };
     if (files_ == nullptr) return answer(false, "DebugInfo upload disabled");
     if (files_->find(caller.tenant, file.gnu_build_id()))
-      return answer(false, "debug information of this build id is here already");
-    const int64_t now = now_ns(api_->options);
-    const std::lock_guard lock(mutex_);
+      return answer(false, "debug information of this build id already exists");
+    const int64_t now = api_->options.clock().ns;
+    const MutexLock lock(mutex_);
     const auto [at, is_new] = uploads_.try_emplace({caller.tenant, file.gnu_build_id()});
     if (!is_new && now - nanos_of(at->second.started_at()) < kUploadNs)
-      return answer(false, "somebody else is uploading this build id");
+      return answer(false, "another client is uploading this build id");
     *at->second.mutable_file() = file;
     set_time(now, *at->second.mutable_started_at());
     forget_earliest();
-    return answer(true, "no debug information of this build id is here");
+    return answer(true, "no debug information of this build id");
   }
 
   // The bytes. They count once they are here: a client that dies before it says so has still done
@@ -91,23 +91,24 @@ class DebugInfo {
     if (const Status status = check_build_id(id); !status.ok()) return fail(status.error());
     ObjectMetadata object;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       const auto known = uploads_.find({caller.tenant, id});
       if (known == uploads_.end()) {
-        return error_response(Error{ErrorCode::kUsage, "no upload of this build id was announced",
-                                    "call ShouldInitiateUpload first"},
-                              412);
+        return error_response(
+            Error{ErrorCode::kUsage, "the upload of this build id was not announced",
+                  "call ShouldInitiateUpload first"},
+            412);
       }
       object = known->second;
     }
     if (!request.body.starts_with("\x7f"
                                   "ELF")) {
       return fail({ErrorCode::kInvalidInput, "the body is not an ELF file",
-                   "send the executable or its debug file as it is"});
+                   "send the executable or its debug file unchanged"});
     }
     object.set_state(ObjectMetadata::STATE_UPLOADED);
     object.set_size_bytes(static_cast<int64_t>(request.body.size()));
-    set_time(now_ns(api_->options), *object.mutable_finished_at());
+    set_time(api_->options.clock().ns, *object.mutable_finished_at());
     const auto kept = files_->put(caller.tenant, id, object.SerializeAsString(), request.body);
     if (!kept) return fail(kept.error());
     return json_response("{}");
@@ -119,7 +120,7 @@ class DebugInfo {
     VESTA_TRY(check_build_id(request.gnu_build_id()));
     if (files_ == nullptr) return off();
     VESTA_TRY(files_->find(caller.tenant, request.gnu_build_id()));
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     uploads_.erase({caller.tenant, request.gnu_build_id()});
     return FinishedResponse();
   }
@@ -131,7 +132,7 @@ class DebugInfo {
     if (files_ == nullptr) return response;
     for (const KeptFile& kept : files_->list(caller.tenant)) {
       if (!response.add_object()->ParseFromString(kept.note))
-        return Error{ErrorCode::kIo, fmt::format("what is known of {} is damaged", kept.id), ""};
+        return Error{ErrorCode::kIo, fmt::format("the record of {} is damaged", kept.id), ""};
     }
     return response;
   }
@@ -142,7 +143,7 @@ class DebugInfo {
     VESTA_TRY(check_build_id(request.gnu_build_id()));
     if (files_ == nullptr) return off();
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       uploads_.erase({caller.tenant, request.gnu_build_id()});
     }
     const Status removed = files_->remove(caller.tenant, request.gnu_build_id());
@@ -152,11 +153,10 @@ class DebugInfo {
 
  private:
   static Error off() {
-    return Error{ErrorCode::kUnsupported, "this server keeps no debug information",
-                 "its configuration sets server.debug_info.bytes to 0"};
+    return Error{ErrorCode::kUnsupported, "storing debug information is disabled",
+                 "set server.debug_info.bytes to enable it"};
   }
-  // REQUIRES: mutex_ is held
-  void forget_earliest() {
+  void forget_earliest() REQUIRES(mutex_) {
     if (uploads_.size() <= kMaxUploads) return;
     uploads_.erase(std::ranges::min_element(
         uploads_, {}, [](const auto& upload) { return nanos_of(upload.second.started_at()); }));
@@ -164,8 +164,9 @@ class DebugInfo {
 
   const QueryApiPtr api_;
   KeptFiles* const files_;
-  std::mutex mutex_;
-  std::map<std::pair<std::string, std::string>, ObjectMetadata> uploads_;  // by tenant, build id
+  Mutex mutex_;
+  std::map<std::pair<std::string, std::string>, ObjectMetadata> uploads_
+      GUARDED_BY(mutex_);  // by tenant, build id
 };
 
 template <class Request, class Response>
@@ -198,7 +199,7 @@ void add_debug_info_routes(Routes& routes, const QueryApiPtr& api) {
       [](const ShouldInitiateUploadRequest&,
          const Caller&) -> Result<ShouldInitiateUploadResponse> {
         ShouldInitiateUploadResponse response;
-        response.set_reason("this server takes no uploads by stream");
+        response.set_reason("streaming uploads are not supported");
         return response;
       }));
 }

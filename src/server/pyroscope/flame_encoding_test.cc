@@ -1,4 +1,4 @@
-#include "server/pyroscope/flame_encoding.h"
+#include "formats/flamebearer/flame_encoding.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,9 @@
 #include <random>
 
 #include "formats/protobuf/wire.h"
+#include "reports/selection_tree.h"
 #include "server/pyroscope/test_server.h"
+#include "store/selection.h"
 
 namespace vesta::server {
 namespace {

@@ -1,25 +1,9 @@
 #include "server/pyroscope/flamebearer_json.h"
 
-#include "base/json_writer.h"
-#include "server/pyroscope/flame_encoding.h"
+#include "formats/flamebearer/writer.h"
 
 namespace vesta::server {
 namespace {
-
-struct UnitWords {
-  int64_t sample_rate = 100;
-  std::string_view units;
-};
-
-// As Pyroscope words them: nanoseconds of CPU are samples at a rate of 1e9.
-UnitWords unit_words(const ProfileType& type) {
-  const std::string_view name = type.sample_type;
-  if (name == "cpu") return {1'000'000'000, "samples"};
-  if (name.ends_with("_objects") || name.starts_with("goroutine") || name == "samples") {
-    return {100, "objects"};
-  }
-  return {100, type.sample_unit};
-}
 
 void append(const Timeline& timeline, JsonWriter& json) {
   json.begin_object();
@@ -36,34 +20,13 @@ void append(const Timeline& timeline, JsonWriter& json) {
 
 std::string to_json(const Flamebearer& flamebearer) {
   const FlameBars& bars = flamebearer.bars;
-  const FlameLevels levels = to_levels(bars);
   JsonWriter json;
   json.begin_object();
-  json.field("version", int64_t{1});
-  json.key("flamebearer").begin_object();
-  json.key("names").begin_array();
-  for (const std::string& name : bars.names) json.string(name);
-  json.end_array();
-  json.key("levels").begin_array();
-  for (const auto& level : levels.levels) {
-    json.begin_array();
-    for (const int64_t number : level) json.number(number);
-    json.end_array();
-  }
-  json.end_array();
-  json.field("numTicks", levels.total);
-  json.field("maxSelf", levels.max_self);
+  const FlameLevels levels = write_flame_levels(
+      json, bars,
+      flamebearer_units(flamebearer.type.sample_type, flamebearer.type.sample_unit, std::nullopt),
+      flamebearer.type.sample_type);
   json.end_object();
-
-  const UnitWords words = unit_words(flamebearer.type);
-  json.key("metadata").begin_object();
-  json.field("format", bars.is_comparison() ? "double" : "single");
-  json.field("spyName", "");
-  json.field("sampleRate", words.sample_rate);
-  json.field("units", words.units);
-  json.field("name", flamebearer.type.sample_type);
-  json.end_object();
-
   json.key("timeline");
   if (bars.is_comparison()) {
     json.null();

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/pyroscope/flame_bars.h"
+#include "formats/flamebearer/flame_bars.h"
 #include "store/selection.h"
 
 namespace vesta::server {

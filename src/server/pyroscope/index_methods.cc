@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/time.h"
 #include "query/type_words.h"
 #include "server/pyroscope/query_api.h"
 #include "server/pyroscope/request_fields.h"
@@ -16,13 +17,12 @@
 namespace vesta::server {
 namespace {
 
-constexpr int64_t kHourNs = 3'600'000'000'000;
 constexpr size_t kMaxSampleSeries = 100'000;
 
 Result<querier::v1::ProfileTypesResponse> profile_types(
     const QueryApi& api, const querier::v1::ProfileTypesRequest& request, const Caller& caller) {
-  const int64_t now = now_ns(api.options);
-  TimeRange range{now - kHourNs, now};
+  const int64_t now = api.options.clock().ns;
+  TimeRange range{now - kHour, now};
   if (request.start() != 0 || request.end() != 0) {
     VESTA_ASSIGN(range, range_from_millis(request.start(), request.end()));
   }
@@ -102,8 +102,8 @@ Result<std::set<Labels>> series_with_samples(const QueryApi& api, const Caller& 
       if (!both.empty()) found.insert(std::move(both));
       if (found.size() > kMaxSampleSeries) {
         return Error{ErrorCode::kLimit,
-                     fmt::format("there are more than {} sets of these labels", kMaxSampleSeries),
-                     "narrow the matchers, or ask for fewer labels"};
+                     fmt::format("more than {} sets of these labels", kMaxSampleSeries),
+                     "narrow the matchers, or request fewer labels"};
       }
     }
     return {};
@@ -189,8 +189,8 @@ Result<types::v1::GetProfileStatsResponse> profile_stats(const QueryApi& api,
   const EngineStats stats = api.engine.tenant_stats(caller.tenant);
   types::v1::GetProfileStatsResponse response;
   response.set_data_ingested(stats.series > 0);
-  response.set_oldest_profile_time(stats.oldest_ns / kNanosPerMilli);
-  response.set_newest_profile_time(stats.newest_ns / kNanosPerMilli);
+  response.set_oldest_profile_time(stats.oldest_ns / kMillisecond);
+  response.set_newest_profile_time(stats.newest_ns / kMillisecond);
   return response;
 }
 

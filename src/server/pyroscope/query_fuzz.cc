@@ -3,10 +3,11 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/time.h"
 #include "formats/folded/reader.h"
-#include "server/connect.h"
 #include "server/pyroscope/routes.h"
 #include "server/pyroscope/rpc_method.h"
+#include "server/rpc/connect.h"
 #include "store/memory/memory_engine.h"
 
 namespace {
@@ -22,7 +23,7 @@ struct Server {
     batch->profiles[0].time_ns = 1'700'000'000'000'000'000;
     if (!engine->write("anonymous", *batch, {})) std::abort();
     PyroscopeQueryOptions options;
-    options.now_ns = [] { return int64_t{1'700'000'060'000'000'000}; };
+    options.clock = [] { return UnixNs(1'700'000'060 * kSecond); };
     add_pyroscope_query_routes(routes, *engine, options);
     using push::v1::PushRequest;
     using push::v1::PushResponse;

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
+
+#include "base/clock.h"
 
 namespace vesta::server {
 
@@ -12,7 +13,7 @@ class KeptFiles;
 
 struct PyroscopeQueryOptions {
   // Unix time; the clock when empty.
-  std::function<int64_t()> now_ns;
+  UnixClock clock = unix_now;
   uint64_t budget_bytes = uint64_t{256} << 20;  // of one query
   int64_t default_max_nodes = 8192;
   int64_t max_nodes_limit = 1'048'576;

@@ -7,9 +7,11 @@
 #include <map>
 
 #include "base/json_writer.h"
+#include "base/time.h"
 #include "profile/profile.h"
-#include "query/time_words.h"
+#include "query/time_range.h"
 #include "query/type_words.h"
+#include "reports/selection_tree.h"
 #include "server/pyroscope/call_graph_dot.h"
 #include "server/pyroscope/flamebearer_json.h"
 #include "server/pyroscope/query_api.h"
@@ -19,7 +21,6 @@
 namespace vesta::server {
 namespace {
 
-constexpr int64_t kNanosPerSecond = 1'000'000'000;
 constexpr size_t kDotNodes = 100;
 constexpr int64_t kMaxTimelinePoints = 100'000;
 constexpr size_t kMaxGroupedPoints = 4'000'000;
@@ -53,7 +54,7 @@ Result<ProfileType> read_query_type(const QueryApi& api, std::string_view what,
   Error error = std::move(type).error();
   const bool is_missing = error.code == ErrorCode::kNoData || error.code == ErrorCode::kNotFound;
   if (!is_missing) return error;
-  return Error{ErrorCode::kUsage, fmt::format("{}: '{}' is not a known profile type", what, word),
+  return Error{ErrorCode::kUsage, fmt::format("{}: unknown profile type '{}'", what, word),
                std::string(kHint)};
 }
 
@@ -68,10 +69,10 @@ Result<StacksQuery> read_query(const QueryApi& api, std::string_view what, std::
                  "process_cpu:cpu:nanoseconds:cpu:nanoseconds{service_name=\"a\"}"};
   }
   StacksQuery query;
-  VESTA_ASSIGN(query.range, parse_time_range(from, until, now_ns(api.options)));
+  VESTA_ASSIGN(query.range, parse_time_range(from, until, api.options.clock().ns));
   // Clients that forgot to fill it in send 0; the answer would cost a look at all that is stored.
   if (query.range.start_ns == 0 || query.range.end_ns == 0) {
-    return Error{ErrorCode::kUsage, "a time of 0 does not mark the end of a range",
+    return Error{ErrorCode::kUsage, "a time of 0 is not a valid end of a range",
                  "send both ends, as in from=now-1h&until=now"};
   }
   auto parsed = parse_selector(text);
@@ -89,21 +90,21 @@ Result<size_t> read_nodes(const QueryApi& api, const HttpRequest& request) {
 class TimelineShape {
  public:
   explicit TimelineShape(TimeRange range) {
-    const int64_t first_s = range.start_ns / kNanosPerSecond;
-    const int64_t last_s = (range.end_ns - 1) / kNanosPerSecond;
+    const int64_t first_s = range.start_ns / kSecond;
+    const int64_t last_s = (range.end_ns - 1) / kSecond;
     step_s_ = timeline_step_s(saturating_subtract(last_s, first_s));
     start_s_ = first_s / step_s_ * step_s_;
     count_ = std::clamp<int64_t>((last_s - start_s_) / step_s_ + 1, 1, kMaxTimelinePoints);
   }
-  int64_t step_ns() const { return step_s_ * kNanosPerSecond; }
+  int64_t step_ns() const { return step_s_ * kSecond; }
   size_t size() const { return static_cast<size_t>(count_); }
   TimeRange range() const {
-    const int64_t end_s = std::min(start_s_ + count_ * step_s_, INT64_MAX / kNanosPerSecond);
-    return {start_s_ * kNanosPerSecond, end_s * kNanosPerSecond};
+    const int64_t end_s = std::min(start_s_ + count_ * step_s_, INT64_MAX / kSecond);
+    return {start_s_ * kSecond, end_s * kSecond};
   }
   Timeline empty() const { return {start_s_, step_s_, std::vector<int64_t>(size())}; }
   void add(const TotalsPoint& point, bool average, Timeline& timeline) const {
-    const int64_t at = (point.time_ns - start_s_ * kNanosPerSecond) / step_ns();
+    const int64_t at = (point.time_ns - start_s_ * kSecond) / step_ns();
     if (at < 0 || at >= count_) return;
     const int64_t value = average && point.profiles > 0
                               ? point.sum / static_cast<int64_t>(point.profiles)
@@ -192,7 +193,7 @@ Result<HttpResponse> render_diff(const QueryApi& api, const HttpRequest& request
   if (left.type != right.type) {
     return Error{ErrorCode::kUsage,
                  fmt::format("cannot compare {} with {}", left.type.id(), right.type.id()),
-                 "ask for the same type on both sides"};
+                 "use the same type on both sides"};
   }
   VESTA_ASSIGN(const Selection before, merge_stacks(api, left, caller));
   VESTA_ASSIGN(const Selection after, merge_stacks(api, right, caller));
@@ -213,7 +214,7 @@ Result<HttpResponse> label_values(const QueryApi& api, const HttpRequest& reques
   TimeRange range = kAllTime;
   if (request.find_parameter("from") || request.find_parameter("until")) {
     VESTA_ASSIGN(range, parse_time_range(request.parameter("from"), request.parameter("until"),
-                                         now_ns(api.options)));
+                                         api.options.clock().ns));
   }
   VESTA_ASSIGN(const auto values,
                all_label_values(api, caller, label == "__name__" ? kTypeLabel : label, {}, range));

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
+#include "base/clock.h"
 #include "base/hex.h"
+#include "base/text.h"
 
 namespace vesta::server {
 namespace {
@@ -16,19 +17,9 @@ Error usage(std::string message, std::string hint = {}) {
   return Error{ErrorCode::kUsage, std::move(message), std::move(hint)};
 }
 
-std::string_view trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 // What a media type and its parameters are made of.
 bool is_token(std::string_view text) {
   constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~/";
@@ -53,20 +44,13 @@ std::string_view take_until(std::string_view& text, char end) {
 
 }  // namespace
 
-int64_t now_ns(const PyroscopeQueryOptions& options) {
-  if (options.now_ns) return options.now_ns();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 QueryBudget budget_of(const PyroscopeQueryOptions& options, const Caller& caller) {
   return QueryBudget{options.budget_bytes, caller.deadline};
 }
 
 int64_t nanos_from_millis(int64_t millis) {
-  constexpr int64_t kLimit = INT64_MAX / kNanosPerMilli;
-  return std::clamp(millis, -kLimit, kLimit) * kNanosPerMilli;
+  constexpr int64_t kLimit = INT64_MAX / kMillisecond;
+  return std::clamp(millis, -kLimit, kLimit) * kMillisecond;
 }
 
 Result<TimeRange> range_from_millis(int64_t start_ms, int64_t end_ms) {
@@ -101,7 +85,7 @@ Result<size_t> read_max_nodes(std::optional<int64_t> max_nodes,
   const int64_t nodes = max_nodes.value_or(0);
   if (nodes < 0 || nodes > options.max_nodes_limit) {
     return usage(fmt::format("max_nodes is {}", nodes),
-                 fmt::format("ask for up to {}", options.max_nodes_limit));
+                 fmt::format("use up to {}", options.max_nodes_limit));
   }
   return static_cast<size_t>(nodes == 0 ? options.default_max_nodes : nodes);
 }

@@ -10,15 +10,13 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "server/api.h"
 #include "server/pyroscope/query_options.h"
 #include "store/engine.h"
 
 namespace vesta::server {
 
-inline constexpr int64_t kNanosPerMilli = 1'000'000;
-
-int64_t now_ns(const PyroscopeQueryOptions& options);
 QueryBudget budget_of(const PyroscopeQueryOptions& options, const Caller& caller);
 
 // Saturates at the ends of what nanoseconds in 64 bits can say.

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/labels.h"
 #include "base/result.h"
 #include "server/api.h"
 #include "server/pyroscope/query_api.h"

@@ -7,7 +7,7 @@
 #include <map>
 #include <span>
 
-#include "formats/otlp/base64.h"
+#include "base/hex.h"
 #include "server/pyroscope/query_api.h"
 #include "server/pyroscope/request_fields.h"
 #include "server/pyroscope/rpc_method.h"
@@ -31,13 +31,13 @@ void fill(const Labels& labels, LabelPairs& pairs) {
 
 std::string hex_of(std::span<const uint8_t> id) {
   if (std::ranges::all_of(id, [](uint8_t byte) { return byte == 0; })) return {};
-  return otlp::to_hex({reinterpret_cast<const char*>(id.data()), id.size()});
+  return to_hex(id);
 }
 
 // A stored profile, or a span of one. The labels that the series is named after are not repeated.
 void fill(const ProfilePoint& point, const std::vector<std::string>& group_by,
           types::v1::Exemplar& exemplar) {
-  exemplar.set_timestamp(point.time_ns / kNanosPerMilli);
+  exemplar.set_timestamp(point.time_ns / kMillisecond);
   exemplar.set_profile_id(to_uuid(point.profile_id));
   exemplar.set_span_id(hex_of(point.span_id));
   exemplar.set_trace_id(hex_of(point.trace_id));

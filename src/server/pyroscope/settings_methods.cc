@@ -4,8 +4,8 @@
 #include <settings/v1/setting.pb.h>
 
 #include <algorithm>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "server/kept/kept_files.h"
 #include "server/pyroscope/query_api.h"
 #include "server/pyroscope/request_fields.h"
@@ -42,7 +42,7 @@ class TenantSettings {
 
   // kUsage when there is a newer value.
   Status set(std::string_view tenant, const Setting& setting) {
-    const std::lock_guard lock(changing_);
+    const MutexLock lock(changing_);
     VESTA_ASSIGN(GetSettingsResponse settings, all(tenant));
     Setting* to = find(settings, setting.name());
     if (to == nullptr) {
@@ -53,15 +53,15 @@ class TenantSettings {
       to = settings.add_settings();
     } else if (to->modifiedat() > setting.modifiedat()) {
       return Error{ErrorCode::kUsage,
-                   fmt::format("'{}' was changed later than the value that is sent", to->name()),
-                   "get it again, or send a later modifiedAt"};
+                   fmt::format("'{}' has a newer value than the one sent", to->name()),
+                   "read it again, or send a later modifiedAt"};
     }
     *to = setting;
     return store(tenant, settings);
   }
 
   Status remove(std::string_view tenant, std::string_view name) {
-    const std::lock_guard lock(changing_);
+    const MutexLock lock(changing_);
     VESTA_ASSIGN(GetSettingsResponse settings, all(tenant));
     auto& list = *settings.mutable_settings();
     for (int at = 0; at < list.size(); ++at) {
@@ -87,7 +87,7 @@ class TenantSettings {
   }
 
   KeptFiles& files_;
-  std::mutex changing_;
+  Mutex changing_;
 };
 
 Status check(const Setting& setting) {
@@ -119,7 +119,7 @@ void add_settings_methods(Routes& routes, const QueryApiPtr& api) {
         Setting setting = request.setting();
         VESTA_TRY(check(setting));
         if (setting.modifiedat() <= 0)
-          setting.set_modifiedat(now_ns(api->options) / kNanosPerMilli);
+          setting.set_modifiedat(api->options.clock().ns / kMillisecond);
         VESTA_TRY(settings->set(caller.tenant, setting));
         settings::v1::SetSettingsResponse response;
         *response.mutable_setting() = std::move(setting);

@@ -5,13 +5,13 @@
 
 #include <optional>
 
+#include "formats/flamebearer/flame_encoding.h"
 #include "formats/pprof/writer.h"
 #include "formats/protobuf/wire.h"
-#include "profile/merge.h"
-#include "query/flame_tree.h"
-#include "query/selection_profile.h"
+#include "profile/merge/merge.h"
+#include "reports/selection_profile.h"
+#include "reports/selection_tree.h"
 #include "server/pyroscope/call_graph_dot.h"
-#include "server/pyroscope/flame_encoding.h"
 #include "server/pyroscope/query_api.h"
 #include "server/pyroscope/request_fields.h"
 #include "server/pyroscope/rpc_method.h"
@@ -42,7 +42,7 @@ Result<StacksQuery> read_query(const Request& request) {
 template <class Strings, class Ids, class Read>
 Status read_ids(const Strings& texts, Ids& ids, Read&& read) {
   if (texts.size() > kMaxIds) {
-    return Error{ErrorCode::kUsage, "too many ids are selected", "ask for up to 10000 at a time"};
+    return Error{ErrorCode::kUsage, "too many ids are selected", "send up to 10000 at a time"};
   }
   for (const std::string& text : texts) {
     VESTA_ASSIGN(auto id, read(text));
@@ -107,7 +107,7 @@ Result<std::string> select_merge_stacktraces(
   VESTA_ASSIGN(const StacksQuery query, read_stacks_query(request));
   VESTA_ASSIGN(const size_t max_nodes, read_max_nodes(max_nodes_of(request), api.options));
   if (!querier::v1::ProfileFormat_IsValid(request.format())) {
-    return Error{ErrorCode::kUnsupported, "there is no such format of profiles", ""};
+    return Error{ErrorCode::kUnsupported, "unknown profile format", ""};
   }
   VESTA_ASSIGN(const Selection selection, merge_stacks(api, query, caller));
   querier::v1::SelectMergeStacktracesResponse response;
@@ -191,7 +191,7 @@ Result<Selection> merge_stacks(const QueryApi& api, const StacksQuery& query,
   request.profile_ids = query.profile_ids;
   request.budget = budget_of(api.options, caller);
   VESTA_ASSIGN(auto selections, api.engine.select(caller.tenant, request));
-  if (selections.empty()) return Error{ErrorCode::kIo, "the store gave no answer", ""};
+  if (selections.empty()) return Error{ErrorCode::kIo, "the store returned no answer", ""};
   keep_call_site(selections[0], query.call_site);
   return std::move(selections[0]);
 }

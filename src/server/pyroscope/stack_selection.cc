@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "profile/merge.h"
+#include "profile/merge/merge.h"
 
 namespace vesta::server {
 namespace {
@@ -15,14 +15,14 @@ std::vector<uint8_t> nodes_below(const StackTree& tree, std::span<const std::str
   std::vector<uint32_t> matched(tree.name_node_count(), kOff);
   std::vector<uint8_t> below(tree.name_node_count());
   matched[0] = 0;
-  for (NameNode node = 1; node < matched.size(); ++node) {
-    const uint32_t so_far = matched[tree.name_parent(node)];
+  for (const NameNode node : Ids<NameNode>(1, matched.size())) {
+    const uint32_t so_far = matched[tree.name_parent(node).index()];
     if (so_far == whole) {
-      matched[node] = whole;
+      matched[node.index()] = whole;
     } else if (so_far != kOff && tree.string(tree.name(node)) == call_site[so_far]) {
-      matched[node] = so_far + 1;
+      matched[node.index()] = so_far + 1;
     }
-    below[node] = matched[node] == whole ? 1 : 0;
+    below[node.index()] = matched[node.index()] == whole ? 1 : 0;
   }
   return below;
 }
@@ -35,9 +35,9 @@ void keep_call_site(Selection& selection, std::span<const std::string> call_site
   for (ServiceStacks& service : selection.services) {
     const std::vector<uint8_t> below = nodes_below(service.tree, call_site);
     const size_t stacks = std::min(service.weights.size(), service.tree.stack_count());
-    for (StackNumber stack = 0; stack < stacks; ++stack) {
-      int64_t& weight = service.weights[stack];
-      if (below[service.tree.name_node(service.tree.leaf(stack))] == 0) weight = 0;
+    for (const StackNumber stack : Ids<StackNumber>(0, stacks)) {
+      int64_t& weight = service.weights[stack.index()];
+      if (below[service.tree.name_node(service.tree.leaf(stack)).index()] == 0) weight = 0;
       selection.total = saturating_add(selection.total, weight);
     }
   }
@@ -49,8 +49,8 @@ void keep_call_site(Selection& selection, std::span<const std::string> call_site
 std::vector<uint8_t> stacks_below(const StackTree& tree, std::span<const std::string> call_site) {
   const std::vector<uint8_t> below = nodes_below(tree, call_site);
   std::vector<uint8_t> stacks(tree.stack_count());
-  for (StackNumber stack = 0; stack < stacks.size(); ++stack)
-    stacks[stack] = below[tree.name_node(tree.leaf(stack))];
+  for (const StackNumber stack : Ids<StackNumber>(0, stacks.size()))
+    stacks[stack.index()] = below[tree.name_node(tree.leaf(stack)).index()];
   return stacks;
 }
 

@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "server/connect.h"
 #include "server/files/file_shelf.h"
 #include "server/kept/kept_files.h"
 #include "server/pyroscope/routes.h"
-#include "server/testing/temporary_folder.h"
+#include "server/rpc/connect.h"
 #include "store/memory/memory_engine.h"
 #include "store/testing/stored_profiles.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::server::test {
 
@@ -31,7 +31,7 @@ inline constexpr int64_t kStartMs = kStartNs / 1'000'000;
 class TestServer {
  public:
   explicit TestServer(PyroscopeQueryOptions options = {}) {
-    if (!options.now_ns) options.now_ns = [] { return kStartNs + 600 * kSecondNs; };
+    options.clock = [] { return UnixNs(kStartNs + 10 * kMinute); };
     options.settings = settings_.get();
     options.uploads = uploads_.get();
     options.debug_info = debug_info_.get();
@@ -103,7 +103,7 @@ class TestServer {
     return std::move(*files);
   }
 
-  testing::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   std::unique_ptr<KeptFiles> settings_ = kept("settings");
   std::unique_ptr<KeptFiles> uploads_ = kept("uploads");
   std::unique_ptr<KeptFiles> debug_info_ = kept("debug-info");

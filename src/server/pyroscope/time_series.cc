@@ -34,8 +34,8 @@ Result<std::vector<LabelledSeries>> call_site_series(const QueryApi& api, const 
                                                      const TimeSteps& steps, const Caller& caller) {
   if (steps.count() > kMaxPointsOfStacks) {
     return Error{ErrorCode::kUsage,
-                 fmt::format("{} points are too many for a call site", steps.count()),
-                 fmt::format("ask for up to {}, with a larger step", kMaxPointsOfStacks)};
+                 fmt::format("{} points exceed the limit of a call site", steps.count()),
+                 fmt::format("use up to {}, with a larger step", kMaxPointsOfStacks)};
   }
   std::map<Labels, LabelledSeries> groups;
   SelectRequest request;
@@ -72,26 +72,25 @@ Result<TimeSteps> TimeSteps::make(int64_t start_ms, int64_t end_ms, double step_
   VESTA_TRY(range_from_millis(start_ms, end_ms));
   if (!(step_seconds >= 0.001 && step_seconds <= kMaxStepSeconds)) {
     return Error{ErrorCode::kUsage, fmt::format("step is {} seconds", step_seconds),
-                 "ask for a millisecond (0.001) or more"};
+                 "use a millisecond (0.001) or more"};
   }
-  constexpr int64_t kLimit = INT64_MAX / kNanosPerMilli;
+  constexpr int64_t kLimit = INT64_MAX / kMillisecond;
   if (start_ms < -kLimit || end_ms > kLimit) {
-    return Error{ErrorCode::kUsage, "start or end is out of all bounds",
-                 "send milliseconds since 1970"};
+    return Error{ErrorCode::kUsage, "start or end is out of range", "send milliseconds since 1970"};
   }
   TimeSteps steps;
   steps.start_ms_ = start_ms;
   steps.step_ms_ = std::llround(step_seconds * 1000);
   steps.count_ = (end_ms - start_ms) / steps.step_ms_ + 1;
   if (steps.count_ > kMaxPoints) {
-    return Error{ErrorCode::kUsage, fmt::format("{} points are too many", steps.count_),
-                 "ask for a larger step or a shorter range"};
+    return Error{ErrorCode::kUsage, fmt::format("{} points exceed the limit", steps.count_),
+                 "use a larger step or a shorter range"};
   }
   return steps;
 }
 
 int64_t TimeSteps::step_ns() const {
-  return step_ms_ * kNanosPerMilli;
+  return step_ms_ * kMillisecond;
 }
 
 TimeRange TimeSteps::range() const {

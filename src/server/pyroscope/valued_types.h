@@ -3,12 +3,12 @@
 // Remembers the types that have values, so that the store is asked once for most. Thread-safe.
 #pragma once
 
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/mutex.h"
 #include "store/engine.h"
 
 namespace vesta::server {
@@ -23,8 +23,8 @@ class ValuedTypes {
 
  private:
   using Key = std::pair<std::string, std::string>;  // tenant, id of the type
-  std::mutex mutex_;
-  std::set<Key> known_;  // guarded by mutex_
+  Mutex mutex_;
+  std::set<Key> known_ GUARDED_BY(mutex_);
 };
 
 }  // namespace vesta::server

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "server/testing/temporary_folder.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::server::testing {
 

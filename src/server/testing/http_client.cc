@@ -12,7 +12,8 @@
 #include <cstdlib>
 #include <thread>
 
-#include "server/http_text.h"
+#include "base/text.h"
+#include "server/http/http_text.h"
 
 namespace vesta::server::testing {
 namespace {

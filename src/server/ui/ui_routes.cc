@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "server/http_text.h"
+#include "server/http/http_text.h"
 
 namespace vesta::server {
 namespace {

@@ -36,15 +36,6 @@ std::vector<ChosenSeries> choose(const Tenant& tenant, const ProfileType& type,
   return chosen;
 }
 
-Labels group_of(const Labels& labels, const std::vector<std::string>& names) {
-  Labels group;
-  for (const std::string& name : std::set(names.begin(), names.end())) {
-    if (const std::string_view value = label_value(labels, name); !value.empty())
-      group.emplace_back(name, value);
-  }
-  return group;
-}
-
 Labels text_labels(const SampleLabels& labels) {
   Labels texts;
   for (const SampleLabel& label : labels) {
@@ -155,7 +146,9 @@ std::map<Labels, int64_t> counted_totals(const ChosenSeries& chosen, const Store
   std::map<Labels, int64_t> totals;
   if (!request.group_samples) totals[{}];
   for (const auto& [sample, value] : profile.samples) {
-    if (request.stacks && (sample.stack >= stacks.size() || stacks[sample.stack] == 0)) continue;
+    if (request.stacks &&
+        (sample.stack.index() >= stacks.size() || stacks[sample.stack.index()] == 0))
+      continue;
     if (!test.passes(sample)) continue;
     Labels own;
     if (request.group_samples) {
@@ -250,14 +243,15 @@ Result<std::vector<Selection>> select(const Tenant& tenant, const SelectRequest&
   if (request.group_by.empty()) groups[{}];
   for (const ChosenSeries& chosen : choose(tenant, request.type, request.selector, request.range,
                                            request.samples, request.profile_ids, request.totals)) {
-    GroupSum& group = groups[group_of(*chosen.labels, request.group_by)];
+    GroupSum& group = groups[group_labels(*chosen.labels, request.group_by)];
     std::vector<int64_t>& weights = group.weights[chosen.series->service];
     const auto add = [&](StackNumber stack, int64_t value) -> Status {
-      if (weights.size() <= stack) {
-        VESTA_TRY(cost.add((stack + 1 - weights.size()) * sizeof(int64_t)));
-        weights.resize(stack + 1);
+      const size_t at = stack.index();
+      if (weights.size() <= at) {
+        VESTA_TRY(cost.add((at + 1 - weights.size()) * sizeof(int64_t)));
+        weights.resize(at + 1);
       }
-      weights[stack] = saturating_add(weights[stack], value);
+      weights[at] = saturating_add(weights[at], value);
       return {};
     };
     if (is_averaged(chosen)) {
@@ -296,8 +290,8 @@ Result<std::vector<Selection>> select(const Tenant& tenant, const SelectRequest&
 
 Result<std::vector<TotalsSeries>> totals(const Tenant& tenant, const TotalsRequest& request) {
   if (request.step_ns <= 0) {
-    return Error{ErrorCode::kUsage, "the step of a time series must be longer than nothing",
-                 "give it in nanoseconds, as in 15000000000 for 15 s"};
+    return Error{ErrorCode::kUsage, "step must be greater than zero",
+                 "use nanoseconds, for example 15000000000 for 15 s"};
   }
   QueryCost cost(request.budget);
   SampleTest test(request.samples);
@@ -329,7 +323,7 @@ Result<std::vector<TotalsSeries>> totals(const Tenant& tenant, const TotalsReque
     }
     for (const auto& [id, profile] : chosen.profiles)
       cover.add(overlap(spread_range(profile->time_ns, profile->duration_ns), request.range));
-    const Labels labels = group_of(*chosen.labels, request.group_by);
+    const Labels labels = group_labels(*chosen.labels, request.group_by);
     for (auto& [own, steps] : sums) {
       for (auto& [number, sum] : steps) {
         if (const auto found = profiles.find(number); found != profiles.end())
@@ -381,7 +375,7 @@ Result<std::vector<ProfilePoint>> points(const Tenant& tenant, const PointsReque
         if (!test.passes(sample)) continue;
         Value& sum = spans[request.by_span ? sample.link : Link{}];
         sum.value = saturating_add(sum.value, value);
-        if (sample.stack < is_marked.size() && is_marked[sample.stack] != 0)
+        if (sample.stack.index() < is_marked.size() && is_marked[sample.stack.index()] != 0)
           sum.marked = saturating_add(sum.marked, value);
       }
       if (!request.by_span && request.samples.empty()) {

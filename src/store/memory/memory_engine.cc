@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 #include <set>
 
+#include "base/clock.h"
 #include "base/hash.h"
-#include "profile/content_hash.h"
+#include "base/mutex.h"
+#include "profile/merge/content_hash.h"
 #include "store/memory/memory_answers.h"
 #include "store/memory/memory_tables.h"
+#include "store/retention.h"
 #include "store/series_labels.h"
 
 namespace vesta {
@@ -24,13 +26,6 @@ using memory::Tenant;
 
 // Rows that are read without a look at whether the write is still wanted.
 constexpr size_t kRowsBetweenStops = 4096;
-constexpr int64_t kHourNs = int64_t{3'600} * 1'000'000'000;
-
-int64_t clock_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 SampleLabels sample_labels(const Dictionary& dictionary, LabelSetId id) {
   SampleLabels labels;
@@ -68,19 +63,6 @@ std::string profile_id(const Labels& labels, const StoredProfile& profile) {
   return fmt::format("{:016x}{:016x}", hash.high, hash.low);
 }
 
-// From when on profiles of the service are kept.
-int64_t kept_from(const RetentionPolicy& policy, std::string_view service, int64_t now_ns) {
-  int64_t keep_ns = 0;
-  for (const RetentionRule& rule : policy.rules) {
-    if (rule.service == service) {
-      keep_ns = rule.keep_ns;
-      break;
-    }
-    if (rule.service.empty()) keep_ns = rule.keep_ns;
-  }
-  return keep_ns <= 0 ? INT64_MIN : saturating_subtract(now_ns, keep_ns);
-}
-
 // What one would pay for the profile without compression.
 uint64_t byte_size(const StoredProfile& profile) {
   return sizeof(StoredProfile) + profile.samples.size() * sizeof(StoredSample);
@@ -116,10 +98,11 @@ class BatchNumbers {
   StackNumber stack(StackId id) {
     Known& known = stacks_[id.index()];
     if (known.turn != turn_) {
-      known = {turn_, service_->writer.number(service_->numbers, hashes_[id.index()], dictionary_,
-                                              id, frames_)};
+      known = {turn_, service_->writer
+                          .number(service_->numbers, hashes_[id.index()], dictionary_, id, frames_)
+                          .value};
     }
-    return known.number;
+    return StackNumber(known.number);
   }
   uint32_t label_set(LabelSetId id) {
     Known& known = label_sets_[id.index()];
@@ -149,9 +132,9 @@ class MemoryEngineInMaps final : public MemoryEngine {
 
   Result<WriteReceipt> write(std::string_view tenant, const ProfileBatch& batch,
                              const WriteOptions& options) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     Tenant& to = tenant_named(tenant);
-    const int64_t now_ns = options.now_ns != 0 ? options.now_ns : clock_ns();
+    const int64_t now_ns = options.now_ns != 0 ? options.now_ns : unix_now().ns;
     WriteReceipt receipt;
     BatchNumbers numbers(batch.dictionary);
     for (size_t p = 0; p < batch.profiles.size(); ++p) {
@@ -165,7 +148,7 @@ class MemoryEngineInMaps final : public MemoryEngine {
 
   Result<std::vector<SeriesInfo>> series(std::string_view tenant, const Selector& selector,
                                          TimeRange range) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::vector<SeriesInfo> answer;
     for_each_series(tenant, selector, range, [&](const Labels& labels, const StoredSeries& found) {
       answer.push_back(
@@ -176,7 +159,7 @@ class MemoryEngineInMaps final : public MemoryEngine {
 
   Result<std::vector<std::string>> label_names(std::string_view tenant, const Selector& selector,
                                                TimeRange range) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::set<std::string> names;
     for_each_series(tenant, selector, range, [&](const Labels& labels, const StoredSeries&) {
       for (const auto& [name, value] : labels) names.insert(name);
@@ -187,7 +170,7 @@ class MemoryEngineInMaps final : public MemoryEngine {
   Result<std::vector<std::string>> label_values(std::string_view tenant, std::string_view name,
                                                 const Selector& selector, TimeRange range,
                                                 std::string_view prefix, size_t limit) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::set<std::string> values;
     for_each_series(tenant, selector, range, [&](const Labels& labels, const StoredSeries&) {
       const std::string_view value = label_value(labels, name);
@@ -201,12 +184,12 @@ class MemoryEngineInMaps final : public MemoryEngine {
   Result<std::vector<std::string>> sample_label_names(std::string_view tenant,
                                                       const Selector& selector,
                                                       TimeRange range) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return memory::sample_label_names(known_tenant(tenant), services_of(tenant, selector, range));
   }
   Result<std::vector<SampleLabelSets>> sample_label_sets(
       std::string_view tenant, const SampleLabelsRequest& request) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (request.names.empty()) return std::vector<SampleLabelSets>();
     return memory::sample_label_sets(known_tenant(tenant),
                                      services_of(tenant, request.selector, request.range), request);
@@ -214,32 +197,32 @@ class MemoryEngineInMaps final : public MemoryEngine {
 
   Result<std::vector<Selection>> select(std::string_view tenant,
                                         const SelectRequest& request) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return memory::select(known_tenant(tenant), request);
   }
   Result<std::vector<TotalsSeries>> totals(std::string_view tenant,
                                            const TotalsRequest& request) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return memory::totals(known_tenant(tenant), request);
   }
   Result<std::vector<ProfilePoint>> points(std::string_view tenant,
                                            const PointsRequest& request) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return memory::points(known_tenant(tenant), request);
   }
   Result<ProfileBatch> samples(std::string_view tenant, const SamplesRequest& request) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return memory::samples(known_tenant(tenant), request);
   }
 
   MemoryContents contents(std::string_view tenant) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return memory::contents(known_tenant(tenant));
   }
 
   Result<uint64_t> remove(std::string_view tenant, const Selector& selector,
                           TimeRange range) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = tenants_.find(tenant);
     if (found == tenants_.end()) return uint64_t{0};
     uint64_t touched = 0;
@@ -255,22 +238,22 @@ class MemoryEngineInMaps final : public MemoryEngine {
   }
 
   std::vector<std::string> tenants() override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::vector<std::string> names;
     for (const auto& [name, tenant] : tenants_) names.push_back(name);
     return names;
   }
 
   Status set_retention(std::string_view tenant, const RetentionPolicy& policy) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     Tenant& to = tenant_named(tenant);
     to.retention = policy;
-    apply_to(to, clock_ns());
+    apply_to(to, unix_now().ns);
     return {};
   }
 
   Status apply_retention(int64_t now_ns) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (auto& [name, tenant] : tenants_) apply_to(tenant, now_ns);
     return {};
   }
@@ -279,28 +262,28 @@ class MemoryEngineInMaps final : public MemoryEngine {
   Status flush() override { return {}; }
 
   Status backup(const std::string&) override {
-    return Error{ErrorCode::kUnsupported, "a store in memory cannot be backed up",
+    return Error{ErrorCode::kUnsupported, "cannot back up an in-memory store",
                  "start the server with --data DIR"};
   }
 
   EngineStats stats() override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     EngineStats sum;
     for (const auto& [name, tenant] : tenants_) add_stats(tenant, sum);
     return sum;
   }
   EngineStats tenant_stats(std::string_view tenant) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     EngineStats sum;
     add_stats(known_tenant(tenant), sum);
     return sum;
   }
 
  private:
-  Tenant& tenant_named(std::string_view name) {
+  Tenant& tenant_named(std::string_view name) REQUIRES(mutex_) {
     return tenants_.try_emplace(std::string(name)).first->second;
   }
-  const Tenant& known_tenant(std::string_view name) const {
+  const Tenant& known_tenant(std::string_view name) const REQUIRES(mutex_) {
     static const Tenant kEmpty;
     const auto found = tenants_.find(name);
     return found == tenants_.end() ? kEmpty : found->second;
@@ -308,7 +291,7 @@ class MemoryEngineInMaps final : public MemoryEngine {
 
   template <class Visit>
   void for_each_series(std::string_view tenant, const Selector& selector, TimeRange range,
-                       Visit&& visit) const {
+                       Visit&& visit) const REQUIRES(mutex_) {
     if (range.empty()) return;
     for (const auto& [labels, series] : known_tenant(tenant).series) {
       const auto at = series.profiles.lower_bound({range.start_ns, ""});
@@ -319,7 +302,7 @@ class MemoryEngineInMaps final : public MemoryEngine {
 
   // Those that have a matching series.
   std::set<std::string> services_of(std::string_view tenant, const Selector& selector,
-                                    TimeRange range) const {
+                                    TimeRange range) const REQUIRES(mutex_) {
     std::set<std::string> services;
     for_each_series(tenant, selector, range, [&](const Labels&, const StoredSeries& found) {
       services.insert(found.service);
@@ -400,14 +383,14 @@ class MemoryEngineInMaps final : public MemoryEngine {
 
   Status check_stop() const {
     if (!stop_ || !stop_()) return {};
-    return Error{ErrorCode::kUnavailable, "the write was stopped", ""};
+    return Error{ErrorCode::kUnavailable, "the write was cancelled", ""};
   }
 
   static void drop_empty_series(Tenant& tenant) {
     std::erase_if(tenant.series, [](const auto& entry) { return entry.second.profiles.empty(); });
   }
 
-  void apply_to(Tenant& tenant, int64_t now_ns) {
+  void apply_to(Tenant& tenant, int64_t now_ns) REQUIRES(mutex_) {
     for (auto& [labels, series] : tenant.series) {
       const int64_t from = kept_from(tenant.retention, series.service, now_ns);
       auto& profiles = series.profiles;
@@ -418,7 +401,7 @@ class MemoryEngineInMaps final : public MemoryEngine {
   }
 
   // Drops the oldest hours of all tenants until the rest fits.
-  void shrink_to(uint64_t max_bytes) {
+  void shrink_to(uint64_t max_bytes) REQUIRES(mutex_) {
     std::map<int64_t, uint64_t> by_hour;
     uint64_t bytes = 0;
     for (const auto& [name, tenant] : tenants_) {
@@ -445,7 +428,7 @@ class MemoryEngineInMaps final : public MemoryEngine {
   }
 
   static int64_t hour_of(int64_t time_ns) {
-    return time_ns / kHourNs - (time_ns % kHourNs < 0 ? 1 : 0);
+    return time_ns / kHour - (time_ns % kHour < 0 ? 1 : 0);
   }
 
   static void add_stats(const Tenant& tenant, EngineStats& sum) {
@@ -466,8 +449,8 @@ class MemoryEngineInMaps final : public MemoryEngine {
   }
 
   const std::function<bool()> stop_;
-  std::mutex mutex_;
-  std::map<std::string, Tenant, std::less<>> tenants_;  // guarded by mutex_
+  Mutex mutex_;
+  std::map<std::string, Tenant, std::less<>> tenants_ GUARDED_BY(mutex_);
 };
 
 }  // namespace

@@ -48,7 +48,7 @@ class LabelSets {
 
 // What tells two samples of a profile apart.
 struct SampleKey {
-  StackNumber stack = 0;
+  StackNumber stack;
   uint32_t labels = 0;  // of the service's sets
   Link link;
   int64_t time_ns = 0;

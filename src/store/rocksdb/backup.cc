@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <mutex>
 
 #include "base/file.h"
 #include "store/rocksdb/private_directory.h"
@@ -20,22 +19,22 @@ namespace {
 
 Error backup_error(const std::string& directory, const rocksdb::Status& status) {
   return Error{ErrorCode::kIo, fmt::format("{}: {}", directory, status.ToString()),
-               status.IsNoSpace() ? "make room, and try again" : ""};
+               status.IsNoSpace() ? "free some space, and try again" : ""};
 }
 
 Error busy_error(const std::string& directory) {
-  return Error{ErrorCode::kTooMany, fmt::format("{}: another backup is being made", directory),
+  return Error{ErrorCode::kTooMany, fmt::format("{}: another backup is in progress", directory),
                "try again when it is done"};
 }
 
 }  // namespace
 
 Status backup(Store& store, const std::string& directory) {
-  const std::unique_lock alone(store.backup_mutex, std::try_to_lock);
-  if (!alone.owns_lock()) return busy_error(directory);
+  if (!store.backup_mutex.try_lock()) return busy_error(directory);
+  const MutexLock alone(store.backup_mutex, std::adopt_lock);
   if (const std::error_code failed = make_private_directory(directory)) {
     return Error{ErrorCode::kIo, fmt::format("{}: {}", directory, failed.message()),
-                 "the directory must be one that the server can write to"};
+                 "use a directory that the server can write to"};
   }
   // Another server may have been given the same folder for its backups.
   const UniqueFd lock(::open((directory + "/LOCK").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
@@ -61,7 +60,7 @@ Status backup(Store& store, const std::string& directory) {
   if (!status.ok()) {
     engine->DeleteBackup(id).PermitUncheckedError();
     Error error = backup_error(directory, status);
-    error.message += "; the new backup was given up, the earlier one was left as it is";
+    error.message += "; the new backup was discarded, the previous one is intact";
     if (error.hint.empty()) error.hint = "check that disk, and make a backup with another name";
     return error;
   }
@@ -79,12 +78,12 @@ Status restore_backup(const std::string& backup_directory, const std::string& da
   std::error_code failed;
   if (std::filesystem::exists(data_directory, failed) &&
       !std::filesystem::is_empty(data_directory, failed)) {
-    return Error{ErrorCode::kUsage, fmt::format("{}: there is something in it", data_directory),
+    return Error{ErrorCode::kUsage, fmt::format("{} is not empty", data_directory),
                  "restore into a new directory, then start the server with it"};
   }
   if (!std::filesystem::is_directory(backup_directory, failed)) {
     return Error{ErrorCode::kNotFound, fmt::format("{}: no such directory", backup_directory),
-                 "it is the one that was given to 'vesta backup'"};
+                 "use the directory of 'vesta backup'"};
   }
   rocksdb::BackupEngineReadOnly* raw = nullptr;
   rocksdb::IOStatus status = rocksdb::BackupEngineReadOnly::Open(
@@ -94,13 +93,12 @@ Status restore_backup(const std::string& backup_directory, const std::string& da
   rocksdb::Env::Default()->SetAllowNonOwnerAccess(false).PermitUncheckedError();
   if ((failed = rocks::make_private_directory(data_directory))) {
     return Error{ErrorCode::kIo, fmt::format("{}: {}", data_directory, failed.message()),
-                 "restore into a directory that can be written to"};
+                 "restore into a writable directory"};
   }
   status = engine->RestoreDBFromLatestBackup(data_directory, data_directory);
   if (status.IsNotFound()) {
-    return Error{ErrorCode::kNotFound,
-                 fmt::format("{}: there is no backup in it", backup_directory),
-                 "it is the directory that was given to 'vesta backup'"};
+    return Error{ErrorCode::kNotFound, fmt::format("{}: contains no backup", backup_directory),
+                 "use the directory of 'vesta backup'"};
   }
   if (!status.ok()) return rocks::backup_error(backup_directory, status);
   return {};

@@ -137,6 +137,10 @@ rocksdb::DBOptions database_options(const RocksdbOptions& options, GuardedFiles&
   return out;
 }
 
+int64_t steady_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
 }  // namespace
 
 Database::~Database() {
@@ -151,7 +155,8 @@ Database::Database(const RocksdbOptions& options)
       warn_(options.warn),
       reserve_(options.directory + "/reserve", options.reserve_bytes),
       logs_(options.directory),
-      files_(options.env, logs_) {}
+      files_(options.env, logs_),
+      recovery_limit_(options.recovery_limit) {}
 
 Result<std::unique_ptr<Database>> Database::open(const RocksdbOptions& options) {
   rocksdb::Env::Default()->SetAllowNonOwnerAccess(false).PermitUncheckedError();
@@ -171,10 +176,10 @@ Result<std::unique_ptr<Database>> Database::open(const RocksdbOptions& options) 
   if (database->db_->GetCurrentWalFile(&log).ok()) database->logs_.add(log->PathName().substr(1));
   VESTA_TRY(database->check_schema());
   if (!database->reserve_.hold()) {
-    database->warn(fmt::format(
-        "{}: the disk is full: data can be read and deleted, new profiles are refused until there "
-        "is room",
-        options.directory));
+    database->warn(
+        fmt::format("{}: the disk is full; refusing new profiles until there is room (queries and "
+                    "deletes work)",
+                    options.directory));
   }
   return database;
 }
@@ -187,10 +192,9 @@ Status Database::check_logs() const {
   for (const std::string& name : missing) names += (names.empty() ? "" : ", ") + name;
   return Error{
       ErrorCode::kIo,
-      fmt::format("{}: the write-ahead log {} is missing; the profiles that were acknowledged last "
-                  "are in it and nowhere else",
+      fmt::format("{}: the write-ahead log {} is missing; it holds the profiles acknowledged last",
                   directory_, names),
-      fmt::format("put the file back; to start without these profiles, remove {}", logs_.path())};
+      fmt::format("restore the file; to start without these profiles, remove {}", logs_.path())};
 }
 
 Status Database::open_files(const RocksdbOptions& options) {
@@ -221,13 +225,13 @@ Status Database::open_files(const RocksdbOptions& options) {
     if (text.find("lock") != std::string::npos && text.find("LOCK") != std::string::npos) {
       return Error{ErrorCode::kUnavailable,
                    fmt::format("{}: another process has the data open", options.directory),
-                   "stop it, or give this one a directory of its own with --data"};
+                   "stop it, or use another directory with --data"};
     }
     Error error = error_of(opened, "open the data");
     if (opened.IsCorruption() || opened.IsNotFound() || opened.IsPathNotFound()) {
       error.hint =
-          "nothing is served; restore a backup into another directory with 'vesta restore'. The "
-          "damaged files were left as they are";
+          "no data can be served; restore a backup into another directory with 'vesta restore'; "
+          "the damaged files were left unchanged";
     }
     return error;
   }
@@ -250,9 +254,9 @@ Status Database::check_schema() {
   }
   if (is_of_schema_before()) return {};
   return Error{ErrorCode::kUnsupported,
-               fmt::format("{}: the data has schema version {}, this Vesta knows version {}",
+               fmt::format("{}: the data has schema version {}; this Vesta supports version {}",
                            directory_, version, kSchema),
-               "start the version of Vesta that wrote it; it can export what is to be kept"};
+               "start the version of Vesta that wrote it, and export the data from there"};
 }
 
 bool Database::is_of_schema_before() const {
@@ -277,7 +281,8 @@ Error Database::error_of(const rocksdb::Status& status, std::string_view doing) 
     error.code = ErrorCode::kUnavailable;
     error.message = fmt::format("{}: cannot {}: the disk is full", directory_, doing);
     error.hint =
-        "make room, or let data go earlier; writes are taken again as soon as there is room";
+        "free some space, or shorten the retention; writes are accepted again as soon as there is "
+        "room";
   }
   return error;
 }
@@ -290,20 +295,20 @@ Error Database::read_error(const rocksdb::Status& status, Family from) const {
     case Family::kTotals:
     case Family::kRollup:
       error.hint =
-          "a file is damaged: questions and writes that need it fail, all others go on. Delete the "
-          "range, which helps unless the file cannot be opened at all, or restore a backup";
+          "a file is damaged: queries and writes that need it fail, others work; delete the range, "
+          "which helps unless the file cannot be opened at all, or restore a backup";
       break;
     case Family::kDictionary:
       error.hint =
-          "a file is damaged: questions and writes that need it fail, all others go on. Delete the "
+          "a file is damaged: queries and writes that need it fail, others work; delete the "
           "service, which helps unless the file cannot be opened at all, or restore a backup";
       break;
     case Family::kMeta:
     case Family::kSeries:
     case Family::kHours:
       error.hint =
-          "a file is damaged without which nothing can be found: nothing is served. Restore a "
-          "backup into another directory with 'vesta restore'";
+          "an essential file is damaged, and no data can be served; restore a backup into another "
+          "directory with 'vesta restore'";
       break;
   }
   return error;
@@ -311,19 +316,19 @@ Error Database::read_error(const rocksdb::Status& status, Family from) const {
 
 Error Database::refused(std::string_view why) const {
   return Error{ErrorCode::kUnavailable,
-               fmt::format("{}: writes are not taken at the moment, because {}", directory_, why),
-               "make room on the disk; reads go on, and writes as soon as they can"};
+               fmt::format("{}: cannot accept writes: {}", directory_, why),
+               "free some space; queries still work, and writes resume as soon as possible"};
 }
 
 Status Database::check_room() {
   if (is_failing() && !recover()) return refused("the disk is full or failing");
   if (reserve_.is_held()) return {};
-  const int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
+  const int64_t now = steady_ns();
   int64_t last = last_room_check_ns_.load();
   const bool is_due = now - last >= std::chrono::nanoseconds(kRetryInterval).count();
   if (!is_due || !last_room_check_ns_.compare_exchange_strong(last, now) || !reserve_.hold())
     return refused("the disk is full");
-  warn(fmt::format("{}: there is room on the disk; writes are taken again", directory_));
+  warn(fmt::format("{}: the disk has room; writes are accepted again", directory_));
   return {};
 }
 
@@ -338,7 +343,8 @@ Status Database::write(rocksdb::WriteBatch& batch, bool sync) {
   if (!is_failing()) files_.note_failure();
   Error error = error_of(status, "write");
   error.code = ErrorCode::kUnavailable;
-  if (error.hint.empty()) error.hint = "reads go on; see the server's log for the disk's error";
+  if (error.hint.empty())
+    error.hint = "queries still work; see the server's log for the disk's error";
   warn(error.message);
   return error;
 }
@@ -351,39 +357,59 @@ Status Database::sync() {
   return error_of(status, "flush the log");
 }
 
+bool Database::is_stuck() const {
+  const int64_t start = recovery_start_ns_.load();
+  return start != 0 && steady_ns() - start > recovery_limit_.count();
+}
+
 bool Database::recover() {
   // Nobody waits for somebody else's attempt: reads need the threads.
-  const std::unique_lock lock(recover_mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return false;
+  if (!recover_mutex_.try_lock()) {
+    if (is_stuck() && !has_warned_of_stuck_.exchange(true)) {
+      warn(
+          fmt::format("{}: recovery from an error of the disk does not end; restart the server to "
+                      "accept writes again (queries work, and nothing acknowledged is lost)",
+                      directory_));
+    }
+    return false;
+  }
+  const MutexLock lock(recover_mutex_, std::adopt_lock);
   const uint64_t failures = files_.failures();
   if (failures == handled_) return true;
   const auto now = std::chrono::steady_clock::now();
   if (now - last_try_ < kRetryInterval) return false;
   last_try_ = now;
-  const bool was_full = files_.was_full();
-  if (was_full) reserve_.release();
+  recovery_start_ns_ = steady_ns();
+  const bool is_fresh = resume();
+  recovery_start_ns_ = 0;
+  has_warned_of_stuck_ = false;
+  if (!is_fresh) return false;
+  last_problem_.clear();
+  handled_ = failures;
+  if (reserve_.hold()) {
+    warn(fmt::format("{}: writes are accepted again", directory_));
+  } else {
+    warn(
+        fmt::format("{}: the disk is full; refusing new profiles until there is room (queries and "
+                    "deletes work)",
+                    directory_));
+  }
+  return true;
+}
+
+bool Database::resume() {
+  if (files_.was_full()) reserve_.release();
   // Resume() insists on this after a failure of the manifest, which not all that write to it see
   // to.
   db_->DisableFileDeletions().PermitUncheckedError();
   const rocksdb::Status resumed = db_->Resume();
   if (!resumed.ok() && resumed.ToString() != last_problem_) {
     last_problem_ = resumed.ToString();
-    warn(error_of(resumed, "take writes again").message);
+    warn(error_of(resumed, "accept writes again").message);
   }
   const bool is_fresh = resumed.ok() && start_new_log();
   db_->EnableFileDeletions(false).PermitUncheckedError();
-  if (!is_fresh) return false;
-  last_problem_.clear();
-  handled_ = failures;
-  if (reserve_.hold()) {
-    warn(fmt::format("{}: writes are taken again", directory_));
-  } else {
-    warn(
-        fmt::format("{}: the disk is full: data can be read and deleted, new profiles are refused "
-                    "until there is room",
-                    directory_));
-  }
-  return true;
+  return is_fresh;
 }
 
 // DB::Resume() does this only after errors that it counts as such; a log that failed to take a

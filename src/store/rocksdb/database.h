@@ -6,15 +6,15 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "store/rocksdb/disk_reserve.h"
+#include "store/rocksdb/format/keys.h"
 #include "store/rocksdb/guarded_files.h"
-#include "store/rocksdb/keys.h"
 #include "store/rocksdb/log_list.h"
 #include "store/rocksdb/options.h"
 
@@ -68,6 +68,8 @@ class Database {
   // Everything in memory goes to files, and writes to a new log: of the old one nothing is needed.
   bool recover();
   bool is_failing() const { return files_.failures() != handled_.load(); }
+  // Whether an attempt to recover has run into its limit.
+  bool is_stuck() const;
   bool has_room() const { return reserve_.is_held(); }
   // Of the log, that could not be replayed when the database was opened.
   uint64_t lost_log_bytes() const { return lost_log_bytes_; }
@@ -102,7 +104,8 @@ class Database {
   Status open_files(const RocksdbOptions& options);
   Status check_logs() const;
   Status check_schema();
-  bool start_new_log();
+  bool resume() REQUIRES(recover_mutex_);
+  bool start_new_log() REQUIRES(recover_mutex_);
   Error refused(std::string_view why) const;
 
   const std::string directory_;
@@ -116,9 +119,12 @@ class Database {
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
   uint64_t lost_log_bytes_ = 0;
   std::atomic<uint64_t> handled_ = 0;  // failures of files_ that were recovered from
-  std::mutex recover_mutex_;
-  std::chrono::steady_clock::time_point last_try_;  // guarded by recover_mutex_
-  std::string last_problem_;                        // guarded by recover_mutex_
+  const std::chrono::nanoseconds recovery_limit_;
+  std::atomic<int64_t> recovery_start_ns_ = 0;  // by the steady clock; 0: none is under way
+  std::atomic<bool> has_warned_of_stuck_ = false;
+  Mutex recover_mutex_;
+  std::chrono::steady_clock::time_point last_try_ GUARDED_BY(recover_mutex_);
+  std::string last_problem_ GUARDED_BY(recover_mutex_);
   std::atomic<int64_t> last_room_check_ns_ = 0;
 };
 

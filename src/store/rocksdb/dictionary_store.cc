@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "base/hash.h"
-#include "store/rocksdb/varint.h"
+#include "base/leb128.h"
+#include "base/mutex.h"
 #include "store/sample_labels.h"
 
 namespace vesta::rocks {
@@ -101,7 +102,7 @@ void Partition::measure() {
 Status Partition::number_stacks(const Dictionary& dictionary, const std::vector<Hash128>& hashes,
                                 const std::vector<StackId>& wanted,
                                 std::vector<StackNumber>& numbers) {
-  const std::lock_guard lock(tree_mutex_);
+  const MutexLock lock(tree_mutex_);
   VESTA_TRY(load_numbers());
   const auto hash_at = [&](size_t i) -> const Hash128& { return hashes[wanted[i].index()]; };
   bool is_new = false;
@@ -133,7 +134,7 @@ Result<uint32_t> Partition::number_label_set(const Dictionary& dictionary, Label
     put_signed(content, label.number);
   }
   const Hash128 hash = hash128(content);
-  const std::lock_guard lock(tree_mutex_);
+  const MutexLock lock(tree_mutex_);
   VESTA_TRY(load_numbers());
   StackNumber number = sets_.find(hash);
   if (number == StackNumbers::kUnknown) {
@@ -148,11 +149,11 @@ Result<uint32_t> Partition::number_label_set(const Dictionary& dictionary, Label
     number = sets_.find_or_add(hash);
     measure();
   }
-  return number + 1;
+  return number.value + 1;
 }
 
 Partition::Chunk Partition::pending() {
-  const std::lock_guard lock(tree_mutex_);
+  const MutexLock lock(tree_mutex_);
   Chunk chunk;
   if (resident_ == nullptr || current() == persisted_) return chunk;
   chunk.key = chunk_prefix(tenant_, number_).u32(chunks_).view();
@@ -162,20 +163,20 @@ Partition::Chunk Partition::pending() {
 }
 
 void Partition::persisted(const Chunk& chunk) {
-  const std::lock_guard lock(tree_mutex_);
+  const MutexLock lock(tree_mutex_);
   if (chunk.key.empty()) return;
   persisted_ = chunk.end;
   ++chunks_;
 }
 
 Result<DictionarySnapshot> Partition::snapshot() {
-  const std::lock_guard lock(tree_mutex_);
+  const MutexLock lock(tree_mutex_);
   VESTA_TRY(load_tree());
   return DictionarySnapshot{resident_->tree, resident_->label_sets};
 }
 
 Result<std::vector<std::string>> Partition::sample_label_names() {
-  const std::lock_guard lock(tree_mutex_);
+  const MutexLock lock(tree_mutex_);
   VESTA_TRY(load_numbers());
   if (current().label_sets > sets_named_) {
     VESTA_TRY(load_tree());
@@ -192,7 +193,7 @@ Result<std::vector<std::string>> Partition::sample_label_names() {
 }
 
 Result<bool> Partition::has_sample_labels() {
-  const std::lock_guard lock(tree_mutex_);
+  const MutexLock lock(tree_mutex_);
   VESTA_TRY(load_numbers());
   return current().label_sets > 1;
 }
@@ -202,17 +203,17 @@ uint64_t Partition::byte_size() const {
 }
 
 size_t Partition::stack_count() {
-  const std::lock_guard lock(tree_mutex_);
+  const MutexLock lock(tree_mutex_);
   return load_numbers().ok() ? stacks_.size() : 0;
 }
 
 size_t Partition::node_count() {
-  const std::lock_guard lock(tree_mutex_);
+  const MutexLock lock(tree_mutex_);
   return load_numbers().ok() ? current().nodes : 0;
 }
 
 void Partition::shed(int step) {
-  const std::lock_guard lock(tree_mutex_);
+  const MutexLock lock(tree_mutex_);
   if (resident_ != nullptr && step == 0) resident_->writer.reset();
   // What a failed write left behind is known here alone.
   if (step >= 1 && current() == persisted_) {
@@ -227,7 +228,7 @@ void Partition::shed(int step) {
 }
 
 std::shared_ptr<Partition> DictionaryStore::partition(TenantId tenant, PartitionNumber number) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Id id{tenant, number};
   const auto [at, is_new] = partitions_.try_emplace(id);
   if (is_new) {
@@ -240,7 +241,7 @@ std::shared_ptr<Partition> DictionaryStore::partition(TenantId tenant, Partition
 }
 
 void DictionaryStore::forget(TenantId tenant, PartitionNumber number) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = partitions_.find({tenant, number});
   if (found == partitions_.end()) return;
   recent_.erase(found->second.place);
@@ -248,7 +249,7 @@ void DictionaryStore::forget(TenantId tenant, PartitionNumber number) {
 }
 
 void DictionaryStore::shrink() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   uint64_t bytes = 0;
   for (const auto& [id, entry] : partitions_) bytes += entry.partition->byte_size();
   for (int step = 0; step < 3 && bytes > max_bytes_; ++step) {
@@ -264,7 +265,7 @@ void DictionaryStore::shrink() {
 }
 
 uint64_t DictionaryStore::byte_size() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   uint64_t bytes = 0;
   for (const auto& [id, entry] : partitions_) bytes += entry.partition->byte_size();
   return bytes;

@@ -7,16 +7,16 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "profile/profile.h"
 #include "store/rocksdb/database.h"
-#include "store/rocksdb/dictionary_chunk.h"
+#include "store/rocksdb/format/dictionary_chunk.h"
 #include "store/stack_tree_writer.h"
 
 namespace vesta::rocks {
@@ -35,7 +35,7 @@ class Partition {
 
   // Held while numbers are looked up, and on to the end of the write if there are new ones: nobody
   // may refer to an entry that could still be lost.
-  std::mutex& write_mutex() { return write_mutex_; }
+  Mutex& write_mutex() { return write_mutex_; }
 
   // The three below need write_mutex().
 
@@ -71,26 +71,26 @@ class Partition {
     LabelSets label_sets;
     std::unique_ptr<StackTreeWriter> writer;
   };
-  Status load_numbers();
-  Status load_tree();
-  StackTreeWriter& writer();
-  DictionaryMark current() const;
-  void measure();
+  Status load_numbers() REQUIRES(tree_mutex_);
+  Status load_tree() REQUIRES(tree_mutex_);
+  StackTreeWriter& writer() REQUIRES(tree_mutex_);
+  DictionaryMark current() const REQUIRES(tree_mutex_);
+  void measure() REQUIRES(tree_mutex_);
   Error damaged() const;
 
   Database& database_;
   const TenantId tenant_;
   const PartitionNumber number_;
-  std::mutex write_mutex_;
-  mutable std::mutex tree_mutex_;  // guards all below
-  bool has_numbers_ = false;
-  StackNumbers stacks_;
-  StackNumbers sets_;
-  std::unique_ptr<Resident> resident_;
-  DictionaryMark persisted_;
-  uint32_t chunks_ = 0;  // in the store
-  std::set<std::string, std::less<>> sample_names_;
-  uint32_t sets_named_ = 1;  // sets of labels whose names are in there
+  Mutex write_mutex_;
+  mutable Mutex tree_mutex_;
+  bool has_numbers_ GUARDED_BY(tree_mutex_) = false;
+  StackNumbers stacks_ GUARDED_BY(tree_mutex_);
+  StackNumbers sets_ GUARDED_BY(tree_mutex_);
+  std::unique_ptr<Resident> resident_ GUARDED_BY(tree_mutex_);
+  DictionaryMark persisted_ GUARDED_BY(tree_mutex_);
+  uint32_t chunks_ GUARDED_BY(tree_mutex_) = 0;  // in the store
+  std::set<std::string, std::less<>> sample_names_ GUARDED_BY(tree_mutex_);
+  uint32_t sets_named_ GUARDED_BY(tree_mutex_) = 1;  // sets of labels whose names are in there
   std::atomic<uint64_t> bytes_ = 0;
 };
 
@@ -115,9 +115,9 @@ class DictionaryStore {
   };
   Database& database_;
   const uint64_t max_bytes_;
-  std::mutex mutex_;
-  std::map<Id, Entry> partitions_;
-  std::list<Id> recent_;  // the latest first
+  Mutex mutex_;
+  std::map<Id, Entry> partitions_ GUARDED_BY(mutex_);
+  std::list<Id> recent_ GUARDED_BY(mutex_);  // the latest first
 };
 
 }  // namespace vesta::rocks

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "base/mutex.h"
 
 namespace vesta::rocks {
 
@@ -27,7 +28,7 @@ DiskReserve::DiskReserve(std::string path, uint64_t bytes) : path_(std::move(pat
 }
 
 bool DiskReserve::hold() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (is_held_) return true;
   struct statvfs disk {};
   const std::string directory = path_.substr(0, path_.rfind('/'));
@@ -46,14 +47,14 @@ bool DiskReserve::hold() {
 }
 
 void DiskReserve::release() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!is_held_ || bytes_ == 0) return;
   ::unlink(path_.c_str());
   is_held_ = false;
 }
 
 bool DiskReserve::is_held() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return is_held_;
 }
 

@@ -4,8 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <string>
+
+#include "base/mutex.h"
 
 namespace vesta::rocks {
 
@@ -22,8 +23,8 @@ class DiskReserve {
  private:
   const std::string path_;
   uint64_t bytes_;
-  mutable std::mutex mutex_;
-  bool is_held_ = false;  // guarded by mutex_
+  mutable Mutex mutex_;
+  bool is_held_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace vesta::rocks

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
 
@@ -8,16 +9,19 @@
 #include <set>
 #include <thread>
 
+#include "base/mutex.h"
+#include "base/time.h"
 #include "store/rocksdb/faulty_file_system.h"
+#include "store/rocksdb/format/stored_totals.h"
 #include "store/rocksdb/rocksdb_engine.h"
-#include "store/rocksdb/stored_totals.h"
-#include "store/rocksdb/temporary_directory.h"
 #include "store/testing/stored_profiles.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::test {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::HasSubstr;
 
 class DurabilityTest : public testing::Test {
  protected:
@@ -25,7 +29,7 @@ class DurabilityTest : public testing::Test {
     options_.directory = directory_.path() + "/data";
     options_.background = false;
     options_.warn = [this](std::string_view message) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       warnings_ += std::string(message) + "\n";
     };
   }
@@ -56,7 +60,7 @@ class DurabilityTest : public testing::Test {
     return (*answer)[0];
   }
   std::string warnings() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return warnings_;
   }
   std::vector<fs::path> files(std::string_view extension) const {
@@ -94,10 +98,10 @@ class DurabilityTest : public testing::Test {
     return options_.directory + name;
   }
 
-  TemporaryDirectory directory_;
+  TemporaryFolder directory_;
   RocksdbOptions options_;
-  std::mutex mutex_;
-  std::string warnings_;
+  Mutex mutex_;
+  std::string warnings_ GUARDED_BY(mutex_);
 };
 
 TEST_F(DurabilityTest, AFullDiskRefusesWritesAndServesReadsUntilThereIsRoom) {
@@ -129,6 +133,36 @@ TEST_F(DurabilityTest, AFullDiskRefusesWritesAndServesReadsUntilThereIsRoom) {
   engine = open();
   EXPECT_EQ(all(*engine)->total, 1 + 2 + 3 + 4);
   EXPECT_EQ(weights_of(*all(*engine)).size(), 4U);
+}
+
+TEST_F(DurabilityTest, ARecoveryThatDoesNotEndIsReported) {
+  FaultyFileSystem files;
+  options_.env = files.env();
+  options_.recovery_limit = std::chrono::milliseconds(50);
+  auto engine = open();
+  ASSERT_TRUE(write(*engine, 0));
+  files.set_full(true);
+  ASSERT_FALSE(write(*engine, 1));
+  EXPECT_EQ(engine->needs_restart(), "");
+  files.set_stuck(true);
+  files.set_full(false);
+  // Tries to recover, and does not come back.
+  std::jthread writer([&engine] {
+    while (!write(*engine, 1)) std::this_thread::yield();
+  });
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (engine->needs_restart().empty() && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::yield();
+  EXPECT_THAT(engine->needs_restart(), HasSubstr("does not end"));
+  EXPECT_FALSE(write(*engine, 2));
+  EXPECT_THAT(warnings(), HasSubstr("restart the server"));
+  EXPECT_EQ(all(*engine)->total, 1);
+  files.set_stuck(false);
+  writer.join();
+  EXPECT_EQ(engine->needs_restart(), "");
+  ASSERT_TRUE(write(*engine, 2));
+  engine.reset();
+  EXPECT_EQ(all(*open())->total, 1 + 2 + 3);
 }
 
 // Fails at any byte of any file, is repaired, and goes on at once; what a kill would leave is
@@ -352,7 +386,7 @@ TEST_F(DurabilityTest, ADamagedFileIsNamedAndOtherDataIsServed) {
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().code, ErrorCode::kIo);
   EXPECT_FALSE(broken.error().hint.empty());
-  const auto rest = all(*engine, {kStartNs + kDayNs, INT64_MAX});
+  const auto rest = all(*engine, {kStartNs + kDay, INT64_MAX});
   ASSERT_TRUE(rest) << rest.error().message;
   EXPECT_EQ(rest->profiles, 5U);
   EXPECT_TRUE(write(*engine, 20'000)) << "writes go on";
@@ -394,7 +428,7 @@ std::string as_version_1(const std::string& key, const std::string& value) {
     EXPECT_TRUE(totals.parse(value, bucket));
     put_varint(out, totals.summary().profiles);
     put_signed(out, totals.summary().sum);
-    int64_t last = bucket_start_ns(bucket, rocks::kHourNs);
+    int64_t last = bucket_start_ns(bucket, kHour);
     EXPECT_TRUE(totals.for_each([&](const TimedTotal& total) {
       put_varint(out, static_cast<uint64_t>(total.time_ns - last));
       put_signed(out, total.value);
@@ -438,10 +472,10 @@ TEST_F(DurabilityTest, TheSchemaBeforeIsTakenAndRaised) {
   ASSERT_TRUE(engine->maintain());
   const auto charts = [&] {
     std::string text;
-    for (const int64_t step : {7 * kMinuteNs, kHourNs, kDayNs}) {
+    for (const int64_t step : {7 * kMinuteNs, kHour, kDay}) {
       TotalsRequest request;
       request.type = type_of(kCpuType);
-      request.range = {kStartNs + 30 * kMinuteNs, kStartNs + 3 * kDayNs};
+      request.range = {kStartNs + 30 * kMinuteNs, kStartNs + 3 * kDay};
       request.step_ns = step;
       const auto answer = engine->totals("t", request);
       EXPECT_TRUE(answer) << answer.error().message;

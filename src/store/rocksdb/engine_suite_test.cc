@@ -1,9 +1,9 @@
 #include <stdexcept>
 
 #include "store/rocksdb/rocksdb_engine.h"
-#include "store/rocksdb/temporary_directory.h"
 #include "store/testing/engine_suite.h"
 #include "store/testing/model_suite.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::test {
 namespace {
@@ -43,7 +43,7 @@ class OnDisk final : public EngineUnderTest {
   }
 
  private:
-  TemporaryDirectory directory_;
+  TemporaryFolder directory_;
   RocksdbOptions options_;
   std::unique_ptr<Engine> engine_;
 };

@@ -8,7 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <mutex>
+
+#include "base/mutex.h"
 
 namespace vesta::test {
 
@@ -29,7 +30,7 @@ class FaultyFileSystem::Files : public rocksdb::FileSystemWrapper {
     std::unique_ptr<FSWritableFile> inner;
     IOStatus status = target()->NewWritableFile(name, options, &inner, debug);
     if (status.ok()) {
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       synced[name] = 0;
       *file = std::make_unique<File>(std::move(inner), *this, name);
     }
@@ -38,7 +39,7 @@ class FaultyFileSystem::Files : public rocksdb::FileSystemWrapper {
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                       IODebugContext* debug) override {
     IOStatus status = target()->RenameFile(from, to, options, debug);
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     if (const auto found = synced.find(from); status.ok() && found != synced.end()) {
       synced[to] = found->second;
       synced.erase(from);
@@ -52,9 +53,10 @@ class FaultyFileSystem::Files : public rocksdb::FileSystemWrapper {
   }
   // How much of a write is taken.
   size_t take(size_t bytes) {
+    stuck.wait(true);
     if (full) return 0;
     if (!is_bounded) return bytes;
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     const size_t taken = std::min<uint64_t>(room, bytes);
     room -= taken;
     if (taken < bytes) full = true;
@@ -62,11 +64,12 @@ class FaultyFileSystem::Files : public rocksdb::FileSystemWrapper {
   }
 
   std::atomic<bool> full = false;
+  std::atomic<bool> stuck = false;
   std::atomic<bool> device_error = false;
   std::atomic<bool> is_bounded = false;
-  uint64_t room = 0;  // guarded by mutex
-  mutable std::mutex mutex;
-  std::map<std::string, uint64_t> synced;
+  uint64_t room GUARDED_BY(mutex) = 0;
+  mutable Mutex mutex;
+  std::map<std::string, uint64_t> synced GUARDED_BY(mutex);
 
  private:
   class File : public rocksdb::FSWritableFileOwnerWrapper {
@@ -111,7 +114,7 @@ class FaultyFileSystem::Files : public rocksdb::FileSystemWrapper {
       return is_whole ? IOStatus::OK() : files_.failure();
     }
     void note() {
-      const std::lock_guard lock(files_.mutex);
+      const MutexLock lock(files_.mutex);
       files_.synced[name_] = written_;
     }
     Files& files_;
@@ -136,16 +139,21 @@ void FaultyFileSystem::set_full(bool full) {
 
 void FaultyFileSystem::set_room(uint64_t bytes, bool is_device_error) {
   {
-    const std::lock_guard lock(files_->mutex);
+    const MutexLock lock(files_->mutex);
     files_->room = bytes;
   }
   files_->device_error = is_device_error;
   files_->is_bounded = true;
 }
 
+void FaultyFileSystem::set_stuck(bool stuck) {
+  files_->stuck = stuck;
+  files_->stuck.notify_all();
+}
+
 void FaultyFileSystem::copy_synced(const std::string& from, const std::string& to) const {
   std::filesystem::create_directories(to);
-  const std::lock_guard lock(files_->mutex);
+  const MutexLock lock(files_->mutex);
   for (const auto& entry : std::filesystem::directory_iterator(from)) {
     if (!entry.is_regular_file() || entry.path().filename() == "LOCK") continue;
     const auto known = files_->synced.find(entry.path().string());

@@ -22,6 +22,8 @@ class FaultyFileSystem {
   // So many bytes may still be written, then the rest of a write fails: for want of space, or as on
   // a device with errors. set_full(false) ends it.
   void set_room(uint64_t bytes, bool is_device_error = false);
+  // Writes wait until this is set to false again, as on a device that does not answer.
+  void set_stuck(bool stuck);
   // What a machine would find after the power came back: every file up to its last fsync.
   void copy_synced(const std::string& from, const std::string& to) const;
 

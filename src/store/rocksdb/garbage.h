@@ -3,12 +3,12 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "store/rocksdb/database.h"
 
 namespace vesta::rocks {
@@ -23,7 +23,7 @@ class Garbage {
 
   // `together`: how many bytes of the key tell what is kept apart (the tenant, the level).
   void add(Family family, std::string_view from, std::string_view to, size_t together = 4) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto [at, is_new] = stretches_.try_emplace(
         {family, std::string(from.substr(0, together))}, std::string(from), std::string(to));
     if (is_new) return;
@@ -32,7 +32,7 @@ class Garbage {
   }
   // All there are; none are left.
   std::vector<Stretch> take() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::vector<Stretch> out;
     for (const auto& [key, bounds] : stretches_)
       out.push_back({key.first, bounds.first, bounds.second});
@@ -40,13 +40,14 @@ class Garbage {
     return out;
   }
   size_t size() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return stretches_.size();
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::map<std::pair<Family, std::string>, std::pair<std::string, std::string>> stretches_;
+  mutable Mutex mutex_;
+  std::map<std::pair<Family, std::string>, std::pair<std::string, std::string>> stretches_
+      GUARDED_BY(mutex_);
 };
 
 }  // namespace vesta::rocks

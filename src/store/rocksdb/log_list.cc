@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/mutex.h"
 
 namespace vesta::rocks {
 namespace {
@@ -47,7 +48,7 @@ std::string LogList::path() const {
 }
 
 std::vector<std::string> LogList::missing() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<std::string> out;
   for (const std::string& log : logs_) {
     std::error_code error;
@@ -58,17 +59,16 @@ std::vector<std::string> LogList::missing() const {
 }
 
 void LogList::add(std::string_view log) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   logs_.emplace(log);
   store();
 }
 
 void LogList::remove(std::string_view log) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (logs_.erase(std::string(log)) != 0) store();
 }
 
-// REQUIRES: mutex_ is held
 void LogList::store() {
   std::string text = first_line(directory_);
   for (const std::string& log : logs_) text += log + "\n";

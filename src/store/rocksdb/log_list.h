@@ -4,11 +4,12 @@
 // kept up to date it is removed, so that no good store is refused. Thread-safe.
 #pragma once
 
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace vesta::rocks {
 
@@ -25,11 +26,11 @@ class LogList {
   std::string path() const;
 
  private:
-  void store();
+  void store() REQUIRES(mutex_);
 
   const std::string directory_;
-  mutable std::mutex mutex_;
-  std::set<std::string> logs_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::set<std::string> logs_ GUARDED_BY(mutex_);
 };
 
 }  // namespace vesta::rocks

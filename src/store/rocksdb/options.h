@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
+
 namespace rocksdb {
 class Env;
 }
@@ -33,6 +35,9 @@ struct RocksdbOptions {
   // maintain() and apply_retention() are up to the caller.
   bool background = true;
   std::chrono::milliseconds background_interval{1000};
+  // A recovery that takes longer does not end by itself: RocksDB waits for a flush that nobody will
+  // do (facebook/rocksdb issue 15030), or the disk takes a write and never answers.
+  std::chrono::milliseconds recovery_limit{120'000};
   // How often the disk gets back what was deleted.
   std::chrono::milliseconds reclaim_interval{10'000};
 
@@ -44,7 +49,7 @@ struct RocksdbOptions {
   // twentieth of the disk at most.
   uint64_t reserve_bytes = uint64_t{64} << 20;
 
-  std::function<int64_t()> clock_ns;                   // Unix time; the system's when empty
+  UnixClock clock = unix_now;
   std::function<void(std::string_view message)> warn;  // what an operator should know
   rocksdb::Env* env = nullptr;                         // for tests; must outlive the engine
 };

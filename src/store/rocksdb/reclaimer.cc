@@ -8,6 +8,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/mutex.h"
+#include "store/rocksdb/format/keys.h"
+#include "store/rocksdb/series_posting.h"
+
 namespace vesta::rocks {
 namespace {
 
@@ -63,12 +67,12 @@ void Reclaimer::find_left_over() {
 
 void Reclaimer::stop() {
   stopped_ = true;
-  const std::lock_guard lock(rest_mutex_);
+  const MutexLock lock(rest_mutex_);
   rest_.notify_all();
 }
 
 Status Reclaimer::run(bool gently) {
-  const std::lock_guard pass(pass_);
+  const MutexLock pass(pass_);
   std::vector<Garbage::Stretch> stretches = store_.garbage.take();
   if (stretches.empty() || stopped_) return {};
   running_ = stretches.size();
@@ -116,8 +120,9 @@ Status Reclaimer::drop_files(Garbage::Stretch& stretch) {
   if (stretch.to.size() > kHourKey) ++to;
 
   // Nobody writes to these hours meanwhile.
-  const std::lock_guard step(tenant->step);
+  const MutexLock step(tenant->step);
   const auto gate = tenant->gate.enter_alone();
+  tenant->index_mutex.assume_no_writer();  // the gate keeps them out
   const std::map<Hour, SeriesSet>& hours = tenant->index.hours();
   // As far as nothing is there: a file may hold what went earlier, too.
   const auto first = hours.lower_bound(from);
@@ -204,7 +209,7 @@ Status Reclaimer::compact_piece(Family family, std::string_view from, std::strin
   if (!compacted.ok()) return db.error_of(compacted, "make room for what was deleted");
   if (!gently) return {};
   const auto worked = Clock::now() - start;
-  std::unique_lock lock(rest_mutex_);
+  MutexLock lock(rest_mutex_);
   rest_.wait_for(lock, std::min<Clock::duration>(worked, kLongestRest),
                  [&] { return stopped_.load(); });
   return {};

@@ -4,9 +4,8 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "store/rocksdb/store.h"
 
 namespace vesta::rocks {
@@ -33,11 +32,11 @@ class Reclaimer {
   Status compact_piece(Family family, std::string_view from, std::string_view to, bool gently);
 
   Store& store_;
-  std::mutex pass_;
+  Mutex pass_;
   std::atomic<bool> stopped_ = false;
   std::atomic<uint64_t> running_ = 0;
-  std::mutex rest_mutex_;
-  std::condition_variable rest_;
+  Mutex rest_mutex_;
+  CondVar rest_;
 };
 
 // So many ranges were deleted since the last time that reads begin to feel them: memory is written

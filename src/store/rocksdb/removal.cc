@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "base/mutex.h"
+#include "base/time.h"
 #include "store/rocksdb/reclaimer.h"
-#include "store/rocksdb/rollup_planner.h"
+#include "store/rocksdb/rollup/rollup_planner.h"
 
 namespace vesta::rocks {
 namespace {
@@ -61,8 +63,8 @@ Status Removal::find(const SeriesSet& doomed, TimeRange range) {
        ++at) {
     const auto& [hour, active] = *at;
     const SeriesSet here = active & doomed;
-    const bool is_whole = bucket_start_ns(hour, kHourNs) >= range.start_ns &&
-                          bucket_end_ns(hour, kHourNs) <= range.end_ns;
+    const bool is_whole = bucket_start_ns(hour, kHour) >= range.start_ns &&
+                          bucket_end_ns(hour, kHour) <= range.end_ns;
     if (here.isEmpty()) {
       follows = false;
     } else if (!is_whole) {
@@ -130,7 +132,7 @@ Status Removal::delete_part(Hour hour, const SeriesSet& doomed, TimeRange range)
 }
 
 Removal::Service Removal::service_of(SeriesNumber number) const {
-  const SeriesIndex::Series& series = tenant_.index.series(number);
+  const SeriesIndex::Series& series = index().series(number);
   return {series.partition, series.type};
 }
 
@@ -190,7 +192,7 @@ void Removal::delete_rollups_of_day(Day day, std::vector<Touch>& marks) {
   std::set<Service> kept_services;
   for (const auto& [service, lost_hours] : lost_services) {
     const RollupOwner owner{service.first, service.second};
-    const SeriesSet& all = tenant_.index.of_service(service.first, service.second);
+    const SeriesSet& all = index().of_service(service.first, service.second);
     if (all.intersect(kept_series)) {
       kept_services.insert(service);
     } else {
@@ -200,7 +202,7 @@ void Removal::delete_rollups_of_day(Day day, std::vector<Touch>& marks) {
     for (const Hour hour : lost_hours) {
       if (all.intersect(kept[hour])) continue;
       delete_rollup(Level::kServiceHour, owner, hour);
-      const Bucket part = bucket_of(bucket_start_ns(hour, kHourNs), kTenMinutesNs);
+      const Bucket part = bucket_of(bucket_start_ns(hour, kHour), kTenMinutesNs);
       for (Bucket i = 0; i < 6; ++i) delete_rollup(Level::kServiceTenMinutes, owner, part + i);
     }
   }
@@ -237,8 +239,9 @@ void Removal::delete_rollups_of_day(Day day, std::vector<Touch>& marks) {
 }
 
 void Removal::drop_series() {
+  tenant_.index_mutex.assume_no_writer();  // see index()
   for (const SeriesNumber number : touched_) {
-    const SeriesIndex::Series& series = tenant_.index.series(number);
+    const SeriesIndex::Series& series = index().series(number);
     bool stays = false;
     for (auto at = hours().lower_bound(series.first_hour);
          !stays && at != hours().end() && at->first <= series.last_hour; ++at) {
@@ -256,10 +259,10 @@ void Removal::drop_series() {
   std::set<PartitionNumber> partitions;
   for (const SeriesNumber number : dropped_) {
     batch_.Delete(db_.family(Family::kSeries), slice(Key().u32(tenant_.id).u32(number).view()));
-    partitions.insert(tenant_.index.series(number).partition);
+    partitions.insert(index().series(number).partition);
   }
   for (const PartitionNumber number : partitions) {
-    if (!tenant_.index.of_partition(number).isSubset(dropped_)) continue;
+    if (!index().of_partition(number).isSubset(dropped_)) continue;
     batch_.Delete(db_.family(Family::kMeta),
                   slice(meta_key(MetaKind::kPartition).u32(tenant_.id).u32(number).view()));
     if (const auto lengths = tenant_.lengths.find(number); lengths != tenant_.lengths.end()) {
@@ -276,7 +279,7 @@ void Removal::drop_series() {
 }
 
 void Removal::update_index() {
-  const std::unique_lock lock(tenant_.index_mutex);
+  const WriterLock lock(tenant_.index_mutex);
   tenant_.index.remove_hours(removed_);
   for (const SeriesNumber number : touched_) {
     if (dropped_.contains(number)) {
@@ -312,7 +315,7 @@ void Removal::note_garbage() {
     const int64_t width = width_ns(static_cast<Level>(level));
     const Day day = day_of_hour(first);
     const Bucket group =
-        group_of(static_cast<Level>(level), bucket_of(bucket_start_ns(day, kDayNs), width));
+        group_of(static_cast<Level>(level), bucket_of(bucket_start_ns(day, kDay), width));
     const Key prefix = Key().u32(tenant_.id).u8(level);
     store_.garbage.add(Family::kRollup, Key(prefix).u32(group).view(),
                        Key(prefix).u32(group + 1).view(), 5);

@@ -23,7 +23,12 @@ class Removal {
  private:
   using Service = std::pair<PartitionNumber, TypeNumber>;
 
-  const std::map<Hour, SeriesSet>& hours() const { return tenant_.index.hours(); }
+  // Whoever changes the index goes through the gate, in which we are alone.
+  const SeriesIndex& index() const {
+    tenant_.index_mutex.assume_no_writer();
+    return tenant_.index;
+  }
+  const std::map<Hour, SeriesSet>& hours() const { return index().hours(); }
   Service service_of(SeriesNumber number) const;
   // Of an hour, the series that stay.
   SeriesSet rest_of(Hour hour, const SeriesSet& active) const;

@@ -9,10 +9,12 @@
 #include <future>
 #include <thread>
 
+#include "base/mutex.h"
+#include "base/time.h"
 #include "store/rocksdb/remover.h"
-#include "store/rocksdb/temporary_directory.h"
 #include "store/rocksdb/writer.h"
 #include "store/testing/stored_profiles.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::rocks {
 namespace {
@@ -51,14 +53,14 @@ class RemovalTest : public testing::Test {
       std::vector<ProfileSpec> specs;
       specs.reserve(kPods);
       for (int pod = 0; pod < kPods; ++pod) {
-        specs.push_back(of("web", kStartNs + day * kDayNs,
+        specs.push_back(of("web", kStartNs + day * kDay,
                            (pod % 2 == 0 ? "even-" : "odd-") + std::to_string(pod)));
       }
       put(specs);
     }
   }
 
-  test::TemporaryDirectory directory_;
+  TemporaryFolder directory_;
   std::optional<Store> store_;
 };
 
@@ -90,7 +92,7 @@ TEST_F(RemovalTest, LetsWritersOfTheTenantInBetween) {
   std::atomic<uint64_t> written = 0;
   std::thread writer([&] {
     for (int64_t i = 0; !is_over; ++i) {
-      put({of("fresh", kStartNs + 9 * kDayNs + i * kSecondNs, "x")});
+      put({of("fresh", kStartNs + 9 * kDay + i * kSecond, "x")});
       ++written;
     }
   });
@@ -111,13 +113,13 @@ TEST(WriteGateTest, LetsInAsTheyCome) {
   std::string order;
   std::optional<WriteGate::Pass> first(gate.enter_alone());
   std::vector<std::thread> threads;
-  std::mutex mutex;
+  Mutex mutex;
   for (const bool alone : {false, true, false}) {
     std::promise<void> begun;
     threads.emplace_back([&, alone] {
       begun.set_value();
       const auto pass = alone ? gate.enter_alone() : gate.enter();
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       order += alone ? 'A' : 's';
     });
     begun.get_future().wait();

@@ -4,8 +4,11 @@
 #include <map>
 #include <optional>
 
+#include "base/mutex.h"
+#include "base/time.h"
+#include "store/retention.h"
 #include "store/rocksdb/removal.h"
-#include "store/rocksdb/rollup_planner.h"
+#include "store/rocksdb/rollup/rollup_planner.h"
 
 namespace vesta::rocks {
 namespace {
@@ -34,8 +37,8 @@ class Slicer {
       if (at->first != *day_) series_ = 0;
       day_ = at->first;
       Slice slice;
-      slice.range = {std::max(range_.start_ns, bucket_start_ns(*day_, kDayNs)),
-                     std::min(range_.end_ns, bucket_end_ns(*day_, kDayNs))};
+      slice.range = {std::max(range_.start_ns, bucket_start_ns(*day_, kDay)),
+                     std::min(range_.end_ns, bucket_end_ns(*day_, kDay))};
       take(at->second, slice);
       if (!slice.series.isEmpty()) return slice;
     }
@@ -44,7 +47,7 @@ class Slicer {
 
  private:
   void take(const SeriesSet& active, Slice& slice) {
-    const bool has_parts = slice.range.start_ns % kHourNs != 0 || slice.range.end_ns % kHourNs != 0;
+    const bool has_parts = slice.range.start_ns % kHour != 0 || slice.range.end_ns % kHour != 0;
     const uint64_t most = has_parts ? kSlicePartSeries : kSliceSeries;
     uint64_t count = 0;
     uint64_t runs = 0;
@@ -77,8 +80,9 @@ Result<SeriesSet> remove_in_slices(Store& store, Tenant& tenant, const SeriesSet
   SeriesSet touched;
   Slicer slicer(doomed, range);
   while (true) {
-    const std::lock_guard step(tenant.step);
+    const MutexLock step(tenant.step);
     const auto gate = tenant.gate.enter_alone();
+    tenant.index_mutex.assume_no_writer();  // the gate keeps them out
     const std::optional<Slice> slice = slicer.next(tenant.index);
     if (!slice) break;
     VESTA_ASSIGN(const SeriesSet lost, Removal(store, tenant).run(slice->series, slice->range));
@@ -91,7 +95,7 @@ Result<SeriesSet> remove_in_slices(Store& store, Tenant& tenant, const SeriesSet
 // About what there is of a tenant: profiles by hour, and all else. What is deleted but still on the
 // disk does not count, or a bound would be applied to it again and again.
 void add_sizes(Database& db, Tenant& tenant, std::map<Hour, uint64_t>& by_hour, uint64_t& rest) {
-  const std::shared_lock lock(tenant.index_mutex);
+  const ReaderLock lock(tenant.index_mutex);
   const auto size = [&](Family family, const Key& from, const Key& to) {
     return db.approximate_bytes(family, from.view(), to.view());
   };
@@ -125,6 +129,7 @@ Result<uint64_t> remove(Store& store, std::string_view tenant_name, const Select
   {
     // What is being written now and was acknowledged before goes as well.
     const auto gate = tenant->gate.enter_alone();
+    tenant->index_mutex.assume_no_writer();
     doomed = tenant->index.match(selector);
   }
   VESTA_ASSIGN(const SeriesSet lost, remove_in_slices(store, *tenant, doomed, range));
@@ -134,7 +139,7 @@ Result<uint64_t> remove(Store& store, std::string_view tenant_name, const Select
 Status apply_retention(Store& store, Tenant& tenant, int64_t now_ns) {
   std::map<int64_t, SeriesSet> by_cutoff;
   {
-    const std::shared_lock lock(tenant.index_mutex);
+    const ReaderLock lock(tenant.index_mutex);
     if (tenant.retention.rules.empty()) return {};
     for (const SeriesNumber number : tenant.index.all()) {
       const std::string& service = tenant.services.at(tenant.index.series(number).partition);
@@ -167,10 +172,10 @@ Status shrink_to(Store& store, uint64_t max_bytes) {
   for (Tenant* tenant : store.tenants.all()) {
     SeriesSet all;
     {
-      const std::shared_lock lock(tenant->index_mutex);
+      const ReaderLock lock(tenant->index_mutex);
       all = tenant->index.all();
     }
-    VESTA_TRY(remove_in_slices(store, *tenant, all, {INT64_MIN, bucket_end_ns(*last, kHourNs)}));
+    VESTA_TRY(remove_in_slices(store, *tenant, all, {INT64_MIN, bucket_end_ns(*last, kHour)}));
   }
   return {};
 }

@@ -31,18 +31,16 @@ void ReplayGuard::note_dropped(uint64_t bytes, std::string_view reason) {
 std::string ReplayGuard::report() const {
   if (has_hole_) {
     return fmt::format(
-        "writes are missing from the write-ahead log after what was replayed{}{}: {} bytes behind "
-        "them were not replayed, and the profiles in them are lost; all that was acknowledged "
-        "before is served",
+        "the write-ahead log has a gap{}{}: {} bytes after it were not replayed, and the profiles "
+        "in them are lost; everything acknowledged before is available",
         last_log_.empty() ? "" : " of " + last_log_, reason_.empty() ? "" : " (" + reason_ + ")",
         dropped_bytes_);
   }
   if (dropped_bytes_ == 0) return "";
   return fmt::format(
-      "the last {} bytes of the write-ahead log could not be read ({}): after a power cut this is "
-      "a "
-      "write that was never acknowledged; otherwise the log is damaged, and the profiles that were "
-      "acknowledged last are lost. All before is served",
+      "cannot read the last {} bytes of the write-ahead log ({}): after a power cut this is an "
+      "unacknowledged write; otherwise the log is damaged, and the last acknowledged profiles are "
+      "lost; everything before is available",
       dropped_bytes_, reason_);
 }
 

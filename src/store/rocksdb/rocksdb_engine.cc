@@ -3,16 +3,16 @@
 #include <rocksdb/db.h>
 #include <rocksdb/write_batch.h>
 
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 
+#include "base/mutex.h"
+#include "base/time.h"
 #include "store/rocksdb/backup.h"
-#include "store/rocksdb/reader.h"
+#include "store/rocksdb/query/reader.h"
 #include "store/rocksdb/reclaimer.h"
 #include "store/rocksdb/remover.h"
-#include "store/rocksdb/rollup_builder.h"
-#include "store/rocksdb/rollup_planner.h"
+#include "store/rocksdb/rollup/rollup_builder.h"
+#include "store/rocksdb/rollup/rollup_planner.h"
 #include "store/rocksdb/store.h"
 #include "store/rocksdb/writer.h"
 
@@ -142,7 +142,7 @@ class RocksdbEngine final : public Engine {
               rocks::encode_policy(policy));
     VESTA_TRY(store_.database->write(batch, true));
     {
-      const std::unique_lock lock(tenant.index_mutex);
+      const WriterLock lock(tenant.index_mutex);
       tenant.retention = policy;
     }
     VESTA_TRY(rocks::apply_retention(store_, tenant, store_.now_ns()));
@@ -153,7 +153,7 @@ class RocksdbEngine final : public Engine {
     uint64_t max_bytes = 0;
     for (Tenant* tenant : store_.tenants.all()) {
       VESTA_TRY(rocks::apply_retention(store_, *tenant, now_ns));
-      const std::shared_lock lock(tenant->index_mutex);
+      const ReaderLock lock(tenant->index_mutex);
       const uint64_t wanted = tenant->retention.max_bytes;
       if (wanted != 0) max_bytes = max_bytes == 0 ? wanted : std::min(max_bytes, wanted);
     }
@@ -168,6 +168,10 @@ class RocksdbEngine final : public Engine {
   Status flush() override { return store_.database->sync(); }
   Status backup(const std::string& directory) override { return rocks::backup(store_, directory); }
 
+  std::string needs_restart() const override {
+    if (!store_.database->is_stuck()) return {};
+    return "recovery from an error of the disk does not end, and writes are refused";
+  }
   EngineStats stats() override {
     EngineStats stats;
     for (Tenant* tenant : store_.tenants.all()) add_stats(*tenant, stats);
@@ -215,18 +219,20 @@ class RocksdbEngine final : public Engine {
                      Visit&& visit) {
     Tenant* tenant = store_.tenants.find(name);
     if (tenant == nullptr || range.empty()) return;
-    const std::shared_lock lock(tenant->index_mutex);
-    const rocks::SeriesIndex& index = tenant->index;
+    const ReaderLock lock(tenant->index_mutex);
     const rocks::Hour from = rocks::first_hour(range);
     const rocks::Hour to = rocks::last_hour(range);
-    if (selector.empty()) return visit(index, index.active(from, to));
-    visit(index, index.match(selector) & index.active(from, to));
+    if (selector.empty()) {
+      visit(tenant->index, tenant->index.active(from, to));
+      return;
+    }
+    visit(tenant->index, tenant->index.match(selector) & tenant->index.active(from, to));
   }
 
   void add_stats(Tenant& tenant, EngineStats& stats) {
     std::vector<std::shared_ptr<rocks::Partition>> partitions;
     {
-      const std::shared_lock lock(tenant.index_mutex);
+      const ReaderLock lock(tenant.index_mutex);
       stats.series += tenant.index.all().cardinality();
       stats.memory_bytes += tenant.index.byte_size();
       // Under the lock: one that is dropped now would come back.
@@ -247,7 +253,7 @@ class RocksdbEngine final : public Engine {
     rocks::Hour first = 0;
     rocks::Hour last = 0;
     {
-      const std::shared_lock lock(tenant.index_mutex);
+      const ReaderLock lock(tenant.index_mutex);
       if (tenant.index.hours().empty()) return;
       first = tenant.index.hours().begin()->first;
       last = tenant.index.hours().rbegin()->first;
@@ -271,7 +277,7 @@ class RocksdbEngine final : public Engine {
   void every(const std::stop_token& stop, std::chrono::milliseconds interval, Work&& due) {
     while (!stop.stop_requested()) {
       {
-        std::unique_lock lock(wake_mutex_);
+        MutexLock lock(wake_mutex_);
         wake_.wait_for(lock, stop, interval, [] { return false; });
       }
       if (!stop.stop_requested()) due();
@@ -286,7 +292,7 @@ class RocksdbEngine final : public Engine {
     // Whole hours, so that none is left in part.
     const rocks::Hour hour = rocks::hour_of(store_.now_ns());
     if (hour == retention_applied_) return;
-    const Status applied = apply_retention(rocks::bucket_start_ns(hour, rocks::kHourNs));
+    const Status applied = apply_retention(rocks::bucket_start_ns(hour, kHour));
     warn_of(applied);
     if (applied.ok()) retention_applied_ = hour;
   }
@@ -315,8 +321,8 @@ class RocksdbEngine final : public Engine {
   rocks::Hour retention_applied_ = 0;
   std::string last_warning_;
   std::string last_reclaim_warning_;  // of its thread
-  std::mutex wake_mutex_;
-  std::condition_variable_any wake_;
+  Mutex wake_mutex_;
+  CondVar wake_;
   std::jthread worker_;
   std::jthread syncer_;
   std::jthread reclaiming_;

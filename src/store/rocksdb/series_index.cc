@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/labels.h"
 #include "base/table_hash.h"
 
 namespace vesta::rocks {

@@ -14,7 +14,7 @@
 
 #include "base/id_index.h"
 #include "store/engine.h"
-#include "store/rocksdb/keys.h"
+#include "store/rocksdb/format/keys.h"
 #include "store/rocksdb/paged_table.h"
 #include "store/rocksdb/series_posting.h"
 

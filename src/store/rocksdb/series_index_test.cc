@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "base/labels.h"
+
 namespace vesta::rocks {
 namespace {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <roaring/roaring.hh>
 
-#include "store/rocksdb/keys.h"
+#include "store/rocksdb/format/keys.h"
 
 namespace vesta::rocks {
 

@@ -4,11 +4,10 @@
 
 #include <rocksdb/write_batch.h>
 
-#include <chrono>
-#include <mutex>
-
+#include "base/labels.h"
+#include "base/leb128.h"
+#include "base/mutex.h"
 #include "profile/profile.h"
-#include "store/rocksdb/varint.h"
 
 namespace vesta::rocks {
 namespace {
@@ -57,6 +56,7 @@ class Loader {
     VESTA_TRY(each_meta(MetaKind::kPartition, 9, [&](std::string_view key, std::string_view value) {
       Tenant* tenant = tenant_of(key);
       if (tenant == nullptr) return false;
+      const WriterLock lock(tenant->index_mutex);
       const auto number = static_cast<PartitionNumber>(big_endian(key, 5, 4));
       tenant->partitions[std::string(value)] = number;
       tenant->services[number] = value;
@@ -67,6 +67,7 @@ class Loader {
         each_meta(MetaKind::kNextNumbers, 5, [&](std::string_view key, std::string_view value) {
           Tenant* tenant = tenant_of(key);
           if (tenant == nullptr || value.size() != 8) return false;
+          const WriterLock lock(tenant->index_mutex);
           tenant->next_series = static_cast<SeriesNumber>(big_endian(value, 0, 4));
           tenant->next_partition = std::max(tenant->next_partition,
                                             static_cast<PartitionNumber>(big_endian(value, 4, 4)));
@@ -74,11 +75,14 @@ class Loader {
         }));
     VESTA_TRY(each_meta(MetaKind::kRetention, 5, [&](std::string_view key, std::string_view value) {
       Tenant* tenant = tenant_of(key);
-      return tenant != nullptr && decode_policy(value, tenant->retention);
+      if (tenant == nullptr) return false;
+      const WriterLock lock(tenant->index_mutex);
+      return decode_policy(value, tenant->retention);
     }));
     VESTA_TRY(each_meta(MetaKind::kWatermark, 5, [&](std::string_view key, std::string_view value) {
       Tenant* tenant = tenant_of(key);
       if (tenant == nullptr || value.size() != 8) return false;
+      const MutexLock lock(tenant->rollups.mutex());
       tenant->rollups.restore(static_cast<Hour>(big_endian(value, 0, 4)),
                               static_cast<Day>(big_endian(value, 4, 4)));
       return true;
@@ -86,6 +90,7 @@ class Loader {
     VESTA_TRY(each_meta(MetaKind::kDirty, 13, [&](std::string_view key, std::string_view value) {
       Tenant* tenant = tenant_of(key);
       if (tenant == nullptr || value.size() != 8) return false;
+      const MutexLock lock(tenant->rollups.mutex());
       tenant->rollups.restore_mark({static_cast<Hour>(big_endian(key, 5, 4)),
                                     static_cast<SeriesNumber>(big_endian(key, 9, 4)),
                                     static_cast<PartitionNumber>(big_endian(value, 0, 4)),
@@ -95,6 +100,7 @@ class Loader {
     VESTA_TRY(each_meta(MetaKind::kLength, 10, [&](std::string_view key, std::string_view) {
       Tenant* tenant = tenant_of(key);
       if (tenant == nullptr) return false;
+      const WriterLock lock(tenant->index_mutex);
       tenant->lengths[static_cast<PartitionNumber>(big_endian(key, 5, 4))].add(
           static_cast<uint8_t>(big_endian(key, 9, 1)));
       return true;
@@ -111,6 +117,7 @@ class Loader {
   static bool add_type(Tenant* tenant, uint64_t number, std::string_view id) {
     auto type = ProfileType::parse(id);
     if (tenant == nullptr || !type || number > 1'000'000) return false;
+    const WriterLock lock(tenant->index_mutex);
     if (number >= tenant->types.size()) tenant->types.resize(number + 1);
     tenant->types[number] = *type;
     tenant->type_numbers[*type] = static_cast<TypeNumber>(number);
@@ -138,8 +145,10 @@ class Loader {
         return damaged("the list of series");
       Tenant* tenant = store_.tenants.by_id(static_cast<TenantId>(big_endian(cursor.key(), 0, 4)));
       const auto number = static_cast<SeriesNumber>(big_endian(cursor.key(), 4, 4));
-      if (tenant == nullptr || type >= tenant->types.size() ||
-          !tenant->services.contains(partition) || number == SeriesIndex::kNone) {
+      if (tenant == nullptr) return damaged("the list of series");
+      const WriterLock lock(tenant->index_mutex);
+      if (type >= tenant->types.size() || !tenant->services.contains(partition) ||
+          number == SeriesIndex::kNone) {
         return damaged("the list of series");
       }
       tenant->index.add(number, labels, partition, type);
@@ -156,7 +165,9 @@ class Loader {
       const auto id = static_cast<TenantId>(big_endian(cursor.key(), 0, 4));
       if (tenant == nullptr || tenant->id != id) tenant = store_.tenants.by_id(id);
       const auto series = static_cast<SeriesNumber>(big_endian(cursor.key(), 8, 4));
-      if (tenant == nullptr || !tenant->index.contains(series)) return damaged("the list of hours");
+      if (tenant == nullptr) return damaged("the list of hours");
+      const WriterLock lock(tenant->index_mutex);
+      if (!tenant->index.contains(series)) return damaged("the list of hours");
       tenant->index.add_hour(static_cast<Hour>(big_endian(cursor.key(), 4, 4)), series);
     }
     return cursor.status();
@@ -176,7 +187,9 @@ class Loader {
       if (cursor.key().size() != ProfileKey::kSize || !reader.ok()) continue;
       const ProfileKey key = ProfileKey::decode(cursor.key());
       if (tenant == nullptr || tenant->id != key.tenant) tenant = store_.tenants.by_id(key.tenant);
-      if (tenant == nullptr || !tenant->index.contains(key.series)) continue;
+      if (tenant == nullptr) continue;
+      const ReaderLock lock(tenant->index_mutex);
+      if (!tenant->index.contains(key.series)) continue;
       found[{key.tenant, tenant->index.series(key.series).partition}].add(
           ProfileLengths::class_of(duration_ns));
     }
@@ -184,7 +197,11 @@ class Loader {
     rocksdb::WriteBatch batch;
     for (const auto& [owner, lengths] : found) {
       const auto [tenant_id, partition] = owner;
-      store_.tenants.by_id(tenant_id)->lengths[partition] = lengths;
+      Tenant* owning = store_.tenants.by_id(tenant_id);
+      {
+        const WriterLock lock(owning->index_mutex);
+        owning->lengths[partition] = lengths;
+      }
       lengths.for_each([&, tenant_id = tenant_id, partition = partition](uint8_t length) {
         put_length(batch, *store_.database, tenant_id, partition, length);
       });
@@ -203,14 +220,14 @@ class Loader {
 }  // namespace
 
 Tenant* TenantTable::find(std::string_view name) {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   const auto found = tenants_.find(name);
   return found == tenants_.end() ? nullptr : found->second.get();
 }
 
 Tenant& TenantTable::find_or_add(std::string_view name) {
   if (Tenant* known = find(name)) return *known;
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   auto& tenant = tenants_[std::string(name)];
   if (tenant == nullptr) {
     tenant = std::make_unique<Tenant>();
@@ -222,7 +239,7 @@ Tenant& TenantTable::find_or_add(std::string_view name) {
 }
 
 Tenant& TenantTable::restore(TenantId id, std::string_view name) {
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   auto& tenant = tenants_[std::string(name)];
   tenant = std::make_unique<Tenant>();
   tenant->id = id;
@@ -232,39 +249,20 @@ Tenant& TenantTable::restore(TenantId id, std::string_view name) {
 }
 
 Tenant* TenantTable::by_id(TenantId id) {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   const auto found = by_id_.find(id);
   return found == by_id_.end() ? nullptr : found->second;
 }
 
 std::vector<Tenant*> TenantTable::all() {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   std::vector<Tenant*> out;
   for (const auto& [name, tenant] : tenants_) out.push_back(tenant.get());
   return out;
 }
 
-int64_t Store::now_ns() const {
-  if (options.clock_ns) return options.clock_ns();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 Status load(Store& store) {
   return Loader(store).run();
-}
-
-int64_t kept_from(const RetentionPolicy& policy, std::string_view service, int64_t now_ns) {
-  int64_t keep_ns = 0;
-  for (const RetentionRule& rule : policy.rules) {
-    if (rule.service == service) {
-      keep_ns = rule.keep_ns;
-      break;
-    }
-    if (rule.service.empty()) keep_ns = rule.keep_ns;
-  }
-  return keep_ns <= 0 ? INT64_MIN : saturating_subtract(now_ns, keep_ns);
 }
 
 std::string encode_labels(const Labels& labels, PartitionNumber partition, TypeNumber type) {

@@ -1,9 +1,9 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "store/rocksdb/dictionary_chunk.h"
-#include "store/rocksdb/record.h"
-#include "store/rocksdb/stored_totals.h"
+#include "store/rocksdb/format/dictionary_chunk.h"
+#include "store/rocksdb/format/record.h"
+#include "store/rocksdb/format/stored_totals.h"
 
 namespace vesta::rocks {
 namespace {

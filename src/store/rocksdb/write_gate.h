@@ -3,10 +3,10 @@
 // of a long deletion. Thread-safe.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <utility>
+
+#include "base/mutex.h"
 
 namespace vesta::rocks {
 
@@ -30,16 +30,17 @@ class WriteGate {
   [[nodiscard]] Pass enter() { return take(false); }
   [[nodiscard]] Pass enter_alone() { return take(true); }
   size_t waiting() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return next_ticket_ - next_in_;
   }
 
  private:
   Pass take(bool alone) {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     const uint64_t ticket = next_ticket_++;
-    changed_.wait(lock,
-                  [&] { return ticket == next_in_ && !has_alone_ && (!alone || inside_ == 0); });
+    changed_.wait(lock, [&]() REQUIRES(mutex_) {
+      return ticket == next_in_ && !has_alone_ && (!alone || inside_ == 0);
+    });
     ++next_in_;
     has_alone_ = alone;
     if (!alone) ++inside_;
@@ -50,7 +51,7 @@ class WriteGate {
   }
   void leave(bool alone) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (alone) {
         has_alone_ = false;
       } else {
@@ -61,12 +62,12 @@ class WriteGate {
     changed_.notify_all();
   }
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  uint64_t next_ticket_ = 0;  // guarded by mutex_, as all below
-  uint64_t next_in_ = 0;
-  uint64_t inside_ = 0;
-  bool has_alone_ = false;
+  mutable Mutex mutex_;
+  CondVar changed_;
+  uint64_t next_ticket_ GUARDED_BY(mutex_) = 0;
+  uint64_t next_in_ GUARDED_BY(mutex_) = 0;
+  uint64_t inside_ GUARDED_BY(mutex_) = 0;
+  bool has_alone_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace vesta::rocks

@@ -5,16 +5,18 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <set>
 #include <unordered_set>
 #include <utility>
 
 #include "base/hash.h"
+#include "base/leb128.h"
+#include "base/mutex.h"
 #include "base/table_hash.h"
-#include "profile/content_hash.h"
-#include "store/rocksdb/record.h"
-#include "store/rocksdb/varint.h"
+#include "profile/merge/content_hash.h"
+#include "store/retention.h"
+#include "store/rocksdb/format/keys.h"
+#include "store/rocksdb/format/record.h"
 #include "store/series_labels.h"
 
 namespace vesta::rocks {
@@ -48,7 +50,7 @@ struct ServiceItems {
   std::vector<Item*> items;
   PartitionNumber number = 0;
   std::shared_ptr<Partition> partition;
-  std::unique_lock<std::mutex> lock;
+  std::unique_lock<Mutex> lock;
   Partition::Chunk chunk;
 };
 
@@ -83,9 +85,10 @@ Result<std::vector<Item>> items_of(const ProfileBatch& batch, const WriteOptions
            {&item.type.name, &item.type.sample_type, &item.type.sample_unit, &item.type.period_type,
             &item.type.period_unit}) {
         if (part->find(':') == std::string::npos) continue;
-        return Error{ErrorCode::kInvalidInput,
-                     fmt::format("'{}' cannot be part of a profile type: it has a colon", *part),
-                     "a type has five parts with colons between them"};
+        return Error{
+            ErrorCode::kInvalidInput,
+            fmt::format("'{}' cannot be part of a profile type: it contains a colon", *part),
+            "a type has five parts, separated by colons"};
       }
       item.labels = series_labels(d, profile, item.type);
       items.push_back(std::move(item));
@@ -148,7 +151,7 @@ class BatchWriter {
 
  private:
   void drop_expired(std::vector<Item>& items, int64_t now_ns) {
-    const std::shared_lock lock(tenant_.index_mutex);
+    const ReaderLock lock(tenant_.index_mutex);
     for (Item& item : items) {
       if (item.profile->time_ns >= kept_from(tenant_.retention, item.service, now_ns)) continue;
       item.profile = nullptr;
@@ -160,7 +163,7 @@ class BatchWriter {
     for (Item& item : items)
       if (item.profile != nullptr) services_[item.service].items.push_back(&item);
     {
-      const std::unique_lock lock(tenant_.index_mutex);
+      const WriterLock lock(tenant_.index_mutex);
       for (auto& [service, of_service] : services_) {
         const auto found = tenant_.partitions.find(service);
         if (found != tenant_.partitions.end()) {
@@ -181,7 +184,7 @@ class BatchWriter {
   // A new series has its number here, but is found by others only once it is in the store; until
   // then, the lock of its partition keeps them from making it a second time.
   void find_series() {
-    const std::unique_lock lock(tenant_.index_mutex);
+    const WriterLock lock(tenant_.index_mutex);
     std::map<Labels, SeriesNumber> made;
     for (auto& [service, of_service] : services_) {
       for (Item* item : of_service.items) {
@@ -255,7 +258,7 @@ class BatchWriter {
     order_.clear();
     for (size_t row = 0; row < samples.size(); ++row) {
       if (profile.value(row, type) == 0) continue;
-      order_.push_back(uint64_t{numbers_[samples.stacks[row].index()]} << 32 | row);
+      order_.push_back(uint64_t{numbers_[samples.stacks[row].index()].value} << 32 | row);
     }
     sort_by_stack(order_, sorted_);
     rows_.clear();
@@ -265,7 +268,7 @@ class BatchWriter {
     for (const uint64_t entry : order_) {
       const auto row = static_cast<uint32_t>(entry);
       Row out;
-      out.key.stack = static_cast<StackNumber>(entry >> 32);
+      out.key.stack = StackNumber(entry >> 32);
       out.value = profile.value(row, type);
       if (!is_plain) {
         VESTA_ASSIGN(out.key.labels, label_number(partition, samples.label_set(row)));
@@ -319,7 +322,7 @@ class BatchWriter {
         if (item->is_new_series) put_series(out, *item, of_service.number);
     }
     {
-      const std::shared_lock lock(tenant_.index_mutex);
+      const ReaderLock lock(tenant_.index_mutex);
       for (const Item& item : items) {
         if (item.profile == nullptr || item.is_duplicate) continue;
         const Key key = item.key.encode();
@@ -372,7 +375,7 @@ class BatchWriter {
   }
 
   void publish(const std::vector<Item>& items) {
-    const std::unique_lock lock(tenant_.index_mutex);
+    const WriterLock lock(tenant_.index_mutex);
     SeriesIndex& index = tenant_.index;
     for (const auto& [service, of_service] : services_) {
       for (const Item* item : of_service.items) {
@@ -397,7 +400,7 @@ class BatchWriter {
   }
 
   void keep_numbers(const std::vector<Item>& items) {
-    const std::unique_lock lock(tenant_.index_mutex);
+    const WriterLock lock(tenant_.index_mutex);
     for (const Item& item : items) {
       if (item.profile == nullptr || !item.is_new_series) continue;
       if (tenant_.unwritten.size() < kMaxUnwritten)

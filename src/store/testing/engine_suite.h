@@ -2,7 +2,7 @@
 // how to make it; the tests are in engine_suite*.cc. One engine per test, used from one thread
 // unless a test says otherwise.
 //
-// For RocksDB, `rocksdb/rocksdb_engine_suite_test.cc`, linked with vesta_store_suite:
+// For RocksDB, `rocksdb/engine_suite_test.cc`, linked with vesta_store_suite:
 //   class OnDisk final : public test::EngineUnderTest { … open_rocksdb_engine(options_) into a
 //     temporary directory; reopen() { engine_.reset(); engine_ = open_rocksdb_engine(options_); }
 //     };

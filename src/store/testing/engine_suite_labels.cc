@@ -1,6 +1,8 @@
 // Series, labels and selectors.
 #include <gmock/gmock.h>
 
+#include "base/labels.h"
+#include "store/stack_tree.h"
 #include "store/testing/engine_suite.h"
 
 namespace vesta::test {
@@ -228,7 +230,7 @@ TEST_P(EngineSuite, TenantsHaveStacksOfTheirOwn) {
     const Selection of_b = select(request(), "b");
     ASSERT_EQ(of_b.services.size(), 1U);
     const StackTree& tree = of_b.services.front().tree;
-    for (TreeString string = 0; string < tree.string_count(); ++string)
+    for (const TreeString string : Ids<TreeString>(0, tree.string_count()))
       EXPECT_NE(tree.string(string), "secret");
   });
 }

@@ -1,11 +1,11 @@
 // What goes away: deletes, retention, and what backups keep.
 #include <gmock/gmock.h>
 
-#include <chrono>
 #include <cstdlib>
-#include <filesystem>
 
+#include "base/clock.h"
 #include "store/testing/engine_suite.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::test {
 namespace {
@@ -18,12 +18,6 @@ ProfileSpec of(std::string service, int64_t time_ns, int64_t value = 1, std::str
   return {.labels = {{"service_name", std::move(service)}, {"pod", std::move(pod)}},
           .time_ns = time_ns,
           .samples = {{"m", value}}};
-}
-
-int64_t clock_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
 }
 
 // A rule under which, at `now`, the oldest kept profile starts at `from`.
@@ -154,7 +148,7 @@ TEST_P(EngineSuite, DeletesByEveryOperator) {
 }
 
 TEST_P(EngineSuite, RetentionDropsWhatIsTooOld) {
-  const int64_t now = clock_ns();
+  const int64_t now = unix_now().ns;
   for (int64_t hour = 0; hour < 48; ++hour) write({of("web", kStartNs + hour * kHourNs)});
   // Nothing is too old yet.
   ASSERT_TRUE(engine().set_retention(kTenant, {{keep_from("", kStartNs - kHourNs, now)}, 0}));
@@ -175,13 +169,13 @@ TEST_P(EngineSuite, RetentionDropsWhatIsTooOld) {
 }
 
 TEST_P(EngineSuite, SettingAPolicyAppliesItNow) {
-  write({of("web", kStartNs), of("web", clock_ns() - kMinuteNs, 10)});
+  write({of("web", kStartNs), of("web", unix_now().ns - kMinuteNs, 10)});
   ASSERT_TRUE(engine().set_retention(kTenant, {{{"", kDayNs}}, 0}));
   whenever([&] { EXPECT_EQ(select().total, 10); });
 }
 
 TEST_P(EngineSuite, AServiceMayHaveARuleOfItsOwn) {
-  const int64_t now = clock_ns();
+  const int64_t now = unix_now().ns;
   for (int64_t hour = 0; hour < 20; ++hour) {
     for (const char* service : {"short", "long", "ever", "other"})
       write({of(service, kStartNs + hour * kHourNs)});
@@ -200,7 +194,7 @@ TEST_P(EngineSuite, AServiceMayHaveARuleOfItsOwn) {
 }
 
 TEST_P(EngineSuite, APolicyIsOfOneTenant) {
-  const int64_t now = clock_ns();
+  const int64_t now = unix_now().ns;
   write(batch_of({of("web", kStartNs)}), "a");
   write(batch_of({of("web", kStartNs)}), "b");
   ASSERT_TRUE(engine().set_retention("a", {{{"", kDayNs}}, 0}));
@@ -212,7 +206,7 @@ TEST_P(EngineSuite, APolicyIsOfOneTenant) {
 }
 
 TEST_P(EngineSuite, APolicyStaysInForceForLaterWrites) {
-  const int64_t now = clock_ns();
+  const int64_t now = unix_now().ns;
   ASSERT_TRUE(engine().set_retention(kTenant, {{{"", kDayNs}, {"ever", 0}}, 0}));
   whenever([&] {
     const auto receipt =
@@ -264,9 +258,8 @@ TEST_P(EngineSuite, ABackupHoldsWhatWasWrittenBeforeIt) {
     EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
     return;
   }
-  std::string directory = testing::TempDir() + "vesta-backup-XXXXXX";
-  ASSERT_NE(mkdtemp(directory.data()), nullptr);
-  const std::string target = directory + "/copy";
+  const TemporaryFolder folder;
+  const std::string target = folder.path("copy");
   write({of("web", kStartNs, 5)});
   ASSERT_TRUE(engine().backup(target));
   write({of("web", kStartNs + kHourNs, 7), of("api", kStartNs, 1)});
@@ -286,7 +279,6 @@ TEST_P(EngineSuite, ABackupHoldsWhatWasWrittenBeforeIt) {
     EXPECT_EQ(total_in(*copy), 13);
   }
   EXPECT_EQ(select().total, 13);
-  std::filesystem::remove_all(directory);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // them.
 #include <gmock/gmock.h>
 
+#include "base/labels.h"
 #include "store/testing/engine_suite.h"
 
 namespace vesta::test {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "profile/dictionary_builder.h"
+#include "store/stack_tree.h"
 #include "store/testing/engine_suite.h"
 
 namespace vesta::test {
@@ -172,7 +173,7 @@ TEST_P(EngineSuite, PointsSayHowMuchOfThemIsMarked) {
   PointsRequest asked = points_request();
   asked.marks = [](const StackTree& tree) {
     std::vector<uint8_t> marks;
-    for (StackNumber stack = 0; stack < tree.stack_count(); ++stack) {
+    for (const StackNumber stack : Ids<StackNumber>(0, tree.stack_count())) {
       const StoredFrame& leaf = tree.stored_frame(tree.frame(tree.leaf(stack)));
       marks.push_back(tree.string(leaf.name) == "a" ? 1 : 0);
     }

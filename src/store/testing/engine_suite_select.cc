@@ -3,6 +3,9 @@
 
 #include <limits>
 
+#include "profile/merged_profile.h"
+#include "store/covered_time.h"
+#include "store/stack_tree.h"
 #include "store/testing/engine_suite.h"
 
 namespace vesta::test {
@@ -300,7 +303,7 @@ TEST_P(EngineSuite, TotalsCountOnlyWhatFiltersLeave) {
     asked.stacks = [](const StackTree& tree) {
       std::vector<uint8_t> counts(tree.stack_count());
       for (size_t stack = 0; stack < counts.size(); ++stack)
-        counts[stack] = stack_text(tree, static_cast<StackNumber>(stack)) == "m;n" ? 1 : 0;
+        counts[stack] = stack_text(tree, StackNumber(stack)) == "m;n" ? 1 : 0;
       return counts;
     };
     auto answer = totals(asked);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "store/memory/memory_engine.h"
+#include "store/stack_tree.h"
 
 namespace vesta::test {
 namespace {
@@ -32,7 +33,7 @@ SelectRequest select_request(const Operation& op) {
 std::vector<uint8_t> every_other_stack(const StackTree& tree) {
   std::vector<uint8_t> counts(tree.stack_count());
   for (size_t stack = 0; stack < counts.size(); ++stack)
-    counts[stack] = stack_text(tree, static_cast<StackNumber>(stack)).size() % 2;
+    counts[stack] = stack_text(tree, StackNumber(stack)).size() % 2;
   return counts;
 }
 

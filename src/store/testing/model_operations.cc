@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/hash.h"
+#include "base/labels.h"
 
 namespace vesta::test {
 namespace {

@@ -1,8 +1,8 @@
 #include "store/testing/model_suite.h"
 
-#include <chrono>
 #include <cstdlib>
 
+#include "base/clock.h"
 #include "store/testing/model_comparison.h"
 
 namespace vesta::test {
@@ -17,9 +17,7 @@ TEST_P(ModelSuite, AgreesWithTheModel) {
   const uint64_t only = from_environment("VESTA_MODEL_SEED", 0);
   const uint64_t seeds = only != 0 ? 1 : from_environment("VESTA_MODEL_SEEDS", 40);
   const uint64_t steps = from_environment("VESTA_MODEL_STEPS", 150);
-  const int64_t clock_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                               std::chrono::system_clock::now().time_since_epoch())
-                               .count();
+  const int64_t clock_ns = unix_now().ns;
   for (uint64_t i = 1; i <= seeds; ++i) {
     const uint64_t seed = only != 0 ? only : i;
     std::vector<Operation> operations = random_operations(seed, steps, clock_ns);

@@ -48,7 +48,7 @@ std::string exact_frame(const StackTree& tree, const StoredFrame& frame) {
 template <class FrameText>
 std::string join_stack(const StackTree& tree, StackNumber stack, FrameText&& frame_text) {
   std::vector<std::string> frames;
-  for (TreeNode node = tree.leaf(stack); node != 0; node = tree.parent(node))
+  for (TreeNode node = tree.leaf(stack); node; node = tree.parent(node))
     frames.push_back(frame_text(tree.stored_frame(tree.frame(node))));
   std::ranges::reverse(frames);
   return fmt::format("{}", fmt::join(frames, ";"));
@@ -60,7 +60,7 @@ std::map<std::string, int64_t> collect(const Selection& selection, StackText&& s
   for (const ServiceStacks& service : selection.services) {
     for (size_t stack = 0; stack < service.weights.size(); ++stack) {
       if (service.weights[stack] == 0) continue;
-      weights[service.service + "|" + stack_text(service.tree, static_cast<StackNumber>(stack))] +=
+      weights[service.service + "|" + stack_text(service.tree, StackNumber(stack))] +=
           service.weights[stack];
     }
   }

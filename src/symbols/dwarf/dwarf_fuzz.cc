@@ -1,6 +1,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "base/file.h"
 #include "symbols/dwarf/dwarf_symbols.h"
 
 // Whatever the file says: no crash, and every answer lies within its bounds. A file that is too

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "symbols/dwarf/dwarf_file.h"
 
 namespace vesta {

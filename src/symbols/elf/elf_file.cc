@@ -8,6 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/hex.h"
+
 namespace vesta {
 namespace {
 
@@ -81,11 +83,7 @@ Result<std::string_view> unpack_zstd(std::string_view packed, uint64_t size, std
 }  // namespace
 
 std::string BuildId::hex() const {
-  std::string out;
-  out.reserve(bytes.size() * 2);
-  for (const char byte : bytes)
-    fmt::format_to(std::back_inserter(out), "{:02x}", static_cast<uint8_t>(byte));
-  return out;
+  return to_hex(bytes);
 }
 
 const ElfFile::Limits& ElfFile::default_limits() {
@@ -206,7 +204,7 @@ Result<std::string_view> ElfFile::contents(const ElfSection& section, std::strin
   const auto check = [&](uint64_t size) -> Status {
     if (size / kMaxCompressionRatio > section.bytes.size()) {
       return Error{ErrorCode::kInvalidInput,
-                   fmt::format("{} cannot unpack to {} bytes", section.name, size),
+                   fmt::format("{} cannot decompress to {} bytes", section.name, size),
                    {}};
     }
     if (size > limit) {
@@ -238,7 +236,7 @@ Result<std::string_view> ElfFile::contents(const ElfSection& section, std::strin
   if (header.ch_type == ELFCOMPRESS_ZLIB) return unpack_zlib(packed, header.ch_size, storage);
   if (header.ch_type == kElfCompressZstd) return unpack_zstd(packed, header.ch_size, storage);
   return Error{ErrorCode::kUnsupported,
-               fmt::format("{} is compressed in an unknown way ({})", section.name, header.ch_type),
+               fmt::format("{} has an unknown compression ({})", section.name, header.ch_type),
                {}};
 }
 

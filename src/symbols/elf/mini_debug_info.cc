@@ -42,7 +42,7 @@ Result<std::shared_ptr<const ElfFile>> open_mini_debug_info(const ElfFile& file,
   lzma_end(&stream);
   if (result == LZMA_OK) {
     return Error{ErrorCode::kLimit,
-                 fmt::format(".gnu_debugdata unpacks to more than {} bytes", max_bytes),
+                 fmt::format(".gnu_debugdata decompresses to more than {} bytes", max_bytes),
                  {}};
   }
   if (result != LZMA_STREAM_END) {

@@ -182,8 +182,7 @@ Result<GoModule> find_go_module(const ElfFile& file) {
   if (text == 0) text = table.header_text_start();
   if (text == 0 && file.section(".text") != nullptr) text = file.section(".text")->address;
   if (!is_code(file, text)) {
-    return Error{
-        ErrorCode::kInvalidInput, "the Go function table does not say where the code is", {}};
+    return Error{ErrorCode::kInvalidInput, "the Go function table has no address of the code", {}};
   }
   table.set_text_start(text);
   return GoModule{table, file.bytes_at(module.funcdata)};

@@ -13,6 +13,7 @@
 
 #include "base/test_requirements.h"
 #include "symbols/go/test_program.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta {
 namespace {
@@ -249,12 +250,9 @@ std::vector<std::string> lines_of(const std::string& text) {
 class GoToolchain : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() / ("vesta-go-" + std::to_string(getpid()));
-    std::filesystem::create_directories(folder_);
     std::ofstream(folder_ / "main.go") << kProgram;
     std::ofstream(folder_ / "go.mod") << "module example.com/program\n";
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string build(const Toolchain& toolchain, const std::string& flags) {
     std::string program = (folder_ / "program").string();
@@ -266,7 +264,8 @@ class GoToolchain : public testing::Test {
     return program;
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder temporary_;
+  std::filesystem::path folder_ = temporary_.path();
 };
 
 // The file as sstrip leaves it: nothing but segments.

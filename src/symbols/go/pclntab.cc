@@ -89,7 +89,7 @@ bool Pclntab::looks_like(std::string_view bytes) {
 }
 
 Result<Pclntab> Pclntab::parse(std::string_view bytes) {
-  if (!looks_like(bytes)) return broken("it does not begin like one of a 64-bit program");
+  if (!looks_like(bytes)) return broken("it does not start like that of a 64-bit program");
   Pclntab table;
   table.bytes_ = bytes;
   table.version_ = *version_of(*read<uint32_t>(bytes, 0));
@@ -112,13 +112,13 @@ Status Pclntab::parse_1_2() {
     return broken("it claims " + std::to_string(function_count_) + " functions");
   }
   const auto files = read<uint32_t>(bytes_, table_ + function_count_ * 16 + kPointerBytes);
-  if (!files || *files >= bytes_.size()) return broken("the file table lies outside");
+  if (!files || *files >= bytes_.size()) return broken("the file table is out of bounds");
   units_ = bytes_.substr(*files);
   return {};
 }
 
 Result<std::string_view> Pclntab::part(uint64_t offset) const {
-  if (offset >= bytes_.size()) return broken("a part lies outside");
+  if (offset >= bytes_.size()) return broken("a part is out of bounds");
   return bytes_.substr(offset);
 }
 
@@ -128,7 +128,7 @@ Status Pclntab::parse_1_16() {
   const size_t count = has_text ? 8 : 7;
   for (size_t i = 0; i < count; ++i) {
     const auto word = read<uint64_t>(bytes_, 8 + i * 8);
-    if (!word) return broken("the header is cut");
+    if (!word) return broken("the header is cut off");
     words[i] = *word;
   }
   function_count_ = words[0];
@@ -140,7 +140,7 @@ Status Pclntab::parse_1_16() {
   VESTA_ASSIGN(files_, part(words[first + 2]));
   VESTA_ASSIGN(pc_values_, part(words[first + 3]));
   VESTA_ASSIGN(functions_, part(words[first + 4]));
-  if (functions_.size() < 2 * kPointerBytes) return broken("the function table is cut");
+  if (functions_.size() < 2 * kPointerBytes) return broken("the function table is cut off");
   text_start_ = header_text_start_;
   return {};
 }

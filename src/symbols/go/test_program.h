@@ -171,8 +171,9 @@ inline Table make_table(PclntabVersion version) {
   return table;
 }
 
-// An ELF file without section headers that holds the table, and a moduledata that points to it.
-inline std::string make_program(PclntabVersion version) {
+// An ELF file without section headers that holds the table, and a moduledata that points to it. The
+// code is at `text_address`; elsewhere than at kText, tables before 1.18 have no address of it.
+inline std::string make_program(PclntabVersion version, uint64_t text_address = kText) {
   const Table table = make_table(version);
   const std::string text(kOuterBytes + kLeafBytes, '\xcc');
   std::string rodata = table.pclntab;
@@ -211,7 +212,7 @@ inline std::string make_program(PclntabVersion version) {
     put(file, phdr);
     offset += bytes.size();
   };
-  segment(kText, text, PF_R | PF_X);
+  segment(text_address, text, PF_R | PF_X);
   segment(kRodata, rodata, PF_R);
   segment(kData, data, PF_R | PF_W);
   return file + text + rodata + data;

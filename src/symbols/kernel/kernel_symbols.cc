@@ -27,8 +27,8 @@ Status read_pieces(const std::string& path, const std::function<void(std::string
   if (!fd.valid()) {
     const ErrorCode code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
     return Error{code, "cannot open " + path + ": " + std::strerror(errno),
-                 "kernel functions stay without names; is /proc mounted, and was the kernel built "
-                 "with CONFIG_KALLSYMS?"};
+                 "kernel functions have no names; check that /proc is mounted and the kernel has "
+                 "CONFIG_KALLSYMS"};
   }
   const auto piece = std::make_unique<char[]>(kPieceBytes);
   for (uint64_t total = 0; total < kMaxFileBytes;) {
@@ -74,22 +74,22 @@ Status KernelSymbols::refresh() {
   table.finish();
   if (table.lines() == 0) {
     return Error{ErrorCode::kNotFound, options_.kallsyms + " is empty",
-                 "the kernel was built without CONFIG_KALLSYMS; its functions stay without names"};
+                 "the kernel was built without CONFIG_KALLSYMS; its functions have no names"};
   }
   if (table.lines_with_address() == 0) {
     return Error{ErrorCode::kPermission,
                  options_.kallsyms + " shows no addresses: the kernel hides them from this process",
-                 "run as root or grant CAP_SYSLOG, and see that kernel.kptr_restrict is not 2; "
-                 "vesta doctor tells which it is"};
+                 "run as root or grant CAP_SYSLOG, and check that kernel.kptr_restrict is not 2; "
+                 "see vesta doctor"};
   }
   if (table.size() == 0) {
-    return Error{ErrorCode::kInvalidInput, options_.kallsyms + " holds no functions", {}};
+    return Error{ErrorCode::kInvalidInput, options_.kallsyms + " contains no functions", {}};
   }
   table_ = std::move(table);
   added_.clear();
   removed_.clear();
   modules_hash_ = hash_of_file(options_.modules);
-  checked_ns_ = now_ns();
+  checked_ = options_.clock();
   return {};
 }
 
@@ -114,9 +114,9 @@ std::optional<KernelSymbol> KernelSymbols::lookup(uint64_t address) {
 }
 
 bool KernelSymbols::modules_changed() {
-  const uint64_t now = now_ns();
-  if (now - checked_ns_ < options_.recheck_interval_ns) return false;
-  checked_ns_ = now;
+  const MonotonicNs now = options_.clock();
+  if (now - checked_ < options_.recheck_interval_ns) return false;
+  checked_ = now;
   return hash_of_file(options_.modules) != modules_hash_;
 }
 
@@ -137,11 +137,6 @@ void KernelSymbols::remove(uint64_t address) {
   if (added_.erase(address) > 0) return;
   const auto found = table_.lookup(address);
   if (found && found->start == address && removed_.size() < kMaxAdded) removed_.insert(address);
-}
-
-uint64_t KernelSymbols::now_ns() const {
-  if (options_.now_ns) return options_.now_ns();
-  return monotonic_ns();
 }
 
 }  // namespace vesta

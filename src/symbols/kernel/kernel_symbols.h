@@ -5,13 +5,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "symbols/kernel/symbol_table.h"
 
@@ -22,8 +22,8 @@ class KernelSymbols {
   struct Options {
     std::string kallsyms = "/proc/kallsyms";
     std::string modules = "/proc/modules";
-    uint64_t recheck_interval_ns = 1'000'000'000;  // of the list of modules, after a failed lookup
-    std::function<uint64_t()> now_ns = {};         // monotonic; the system's when empty
+    int64_t recheck_interval_ns = kSecond;  // of the list of modules, after a failed lookup
+    MonotonicClock clock = monotonic_now;
   };
 
   // kPermission when the kernel shows no addresses (kernel.kptr_restrict), kNotFound when it was
@@ -50,7 +50,6 @@ class KernelSymbols {
  private:
   explicit KernelSymbols(Options options) : options_(std::move(options)) {}
   bool modules_changed();
-  uint64_t now_ns() const;
 
   struct Added {
     uint64_t size = 0;
@@ -62,7 +61,7 @@ class KernelSymbols {
   std::map<uint64_t, Added> added_;
   std::set<uint64_t> removed_;  // starts of symbols in the table that are gone
   uint64_t modules_hash_ = 0;
-  uint64_t checked_ns_ = 0;
+  MonotonicNs checked_;
 };
 
 }  // namespace vesta

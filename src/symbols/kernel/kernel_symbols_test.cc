@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/test_requirements.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta {
 namespace {
@@ -33,25 +34,22 @@ constexpr const char* kText =
 class KernelSymbolsTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() / ("vesta-ksyms-" + std::to_string(getpid()));
-    std::filesystem::create_directories(folder_);
     write("kallsyms", kText);
     write("modules", "ext4 999424 1 - Live 0xffffffffc0200000\n");
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   void write(const std::string& name, const std::string& text) {
-    std::ofstream(folder_ / name) << text;
+    std::ofstream(folder_.path(name)) << text;
   }
   Result<KernelSymbols> open() {
     KernelSymbols::Options options;
-    options.kallsyms = folder_ / "kallsyms";
-    options.modules = folder_ / "modules";
-    options.now_ns = [this] { return now_ns_; };
+    options.kallsyms = folder_.path("kallsyms");
+    options.modules = folder_.path("modules");
+    options.clock = [this] { return now_; };
     return KernelSymbols::open(options);
   }
 
-  std::filesystem::path folder_;
-  uint64_t now_ns_ = 1;
+  TemporaryFolder folder_;
+  MonotonicNs now_{1};
 };
 
 std::string name_at(KernelSymbols& symbols, uint64_t address) {
@@ -111,7 +109,7 @@ TEST_F(KernelSymbolsTest, SaysWhenTheKernelHidesAddresses) {
 TEST_F(KernelSymbolsTest, SaysWhenThereAreNoSymbols) {
   write("kallsyms", "");
   EXPECT_EQ(open().error().code, ErrorCode::kNotFound);
-  std::filesystem::remove(folder_ / "kallsyms");
+  std::filesystem::remove(folder_.path("kallsyms"));
   EXPECT_EQ(open().error().code, ErrorCode::kNotFound);
 }
 
@@ -139,15 +137,15 @@ TEST_F(KernelSymbolsTest, RereadsWhenModulesCameAndNotMoreOftenThanAllowed) {
   const uint64_t address = 0xffffffffc0f00010;
   EXPECT_EQ(name_at(*symbols, address), "?");
   write("kallsyms", std::string(kText) + "ffffffffc0f00000 t xfs_read\t[xfs]\n");
-  now_ns_ += 2'000'000'000;
+  now_ = now_ + 2 * kSecond;
   EXPECT_EQ(name_at(*symbols, address), "?") << "the list of modules is unchanged";
   // A use count alone is no change.
   write("modules", "ext4 999424 7 - Live 0xffffffffc0200000\n");
-  now_ns_ += 2'000'000'000;
+  now_ = now_ + 2 * kSecond;
   EXPECT_EQ(name_at(*symbols, address), "?");
   write("modules", "xfs 1 1 - Live 0xffffffffc0f00000\next4 999424 7 - Live 0xffffffffc0200000\n");
   EXPECT_EQ(name_at(*symbols, address), "?") << "not yet time to look again";
-  now_ns_ += 2'000'000'000;
+  now_ = now_ + 2 * kSecond;
   EXPECT_EQ(name_at(*symbols, address), "xfs_read [xfs]");
 }
 

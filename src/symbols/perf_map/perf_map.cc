@@ -26,7 +26,7 @@ std::string kind_of(mode_t mode) {
   if (S_ISDIR(mode)) return "a folder";
   if (S_ISSOCK(mode)) return "a socket";
   if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
-  return "no regular file";
+  return "not a regular file";
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ Result<UniqueFd> PerfMap::open_file(int root) const {
   switch (errno) {
     case ENOENT:
     case ENOTDIR:
-      return refuse(ErrorCode::kNotFound, path_, "there is no such file");
+      return refuse(ErrorCode::kNotFound, path_, "no such file");
     case ELOOP:
       return refuse(ErrorCode::kInvalidInput, path_,
                     "it is a symbolic link, or its folder a loop of them");

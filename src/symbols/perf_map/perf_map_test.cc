@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "base/test_requirements.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta {
 namespace {
@@ -87,13 +88,10 @@ TEST(JitRanges, StaysWithinItsLimits) {
 class PerfMapTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ =
-        std::filesystem::temp_directory_path() / ("vesta-perfmap-" + std::to_string(getpid()));
     std::filesystem::create_directories(folder_ / "tmp");
     root_ = UniqueFd(open(folder_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     ASSERT_TRUE(root_.valid());
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   std::filesystem::path file() const { return folder_ / "tmp/perf-42.map"; }
   void write(const std::string& text, bool append = false) {
     std::ofstream(file(), append ? std::ios::app : std::ios::trunc) << text;
@@ -104,7 +102,8 @@ class PerfMapTest : public testing::Test {
     return result.ok() ? Error{} : result.error();
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder temporary_;
+  std::filesystem::path folder_ = temporary_.path();
   UniqueFd root_;
   PerfMap map_{42, getuid()};
 };

@@ -140,17 +140,6 @@ bool same_name(const SourceFrame& ours, std::string_view judge) {
 
 }  // namespace
 
-TestFolder::TestFolder() {
-  std::string pattern = std::filesystem::temp_directory_path() / "vesta-symbols-XXXXXX";
-  if (::mkdtemp(pattern.data()) == nullptr) std::abort();
-  path_ = pattern;
-}
-
-TestFolder::~TestFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 std::string TestFolder::write(std::string_view name, std::string_view text) const {
   const std::string path = file(name);
   std::filesystem::create_directories(std::filesystem::path(path).parent_path());
@@ -161,7 +150,7 @@ std::string TestFolder::write(std::string_view name, std::string_view text) cons
 bool TestFolder::run(const std::string& command) const {
   const std::string log = file("log");
   // NOLINTNEXTLINE(cert-env33-c): tests run compilers.
-  if (std::system(fmt::format("cd '{}' && {{ {} ; }} >'{}' 2>&1", path_, command, log).c_str()) ==
+  if (std::system(fmt::format("cd '{}' && {{ {} ; }} >'{}' 2>&1", path(), command, log).c_str()) ==
       0) {
     return true;
   }

@@ -10,25 +10,21 @@
 
 #include "symbols/elf/elf_file.h"
 #include "symbols/source_frame.h"
+#include "testing/temporary_folder.h"
 
 namespace vesta::testing {
 
 class TestFolder {
  public:
-  TestFolder();
-  ~TestFolder();
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-  std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
+  const std::string& path() const { return folder_.path(); }
+  std::string file(std::string_view name) const { return folder_.path(name); }
   // Writes a file, with the folders above it.
   std::string write(std::string_view name, std::string_view text) const;
   // Runs a shell command in the folder; false when it fails, with its output in the test's log.
   bool run(const std::string& command) const;
 
  private:
-  std::string path_;
+  TemporaryFolder folder_;
 };
 
 // True when a command can be found.

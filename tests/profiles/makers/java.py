@@ -50,6 +50,8 @@ def make_jdk(shop, work):
         "^Burn.enterMonitor\\b": about(result["blocked_ns"], 0.05)}}
     truth["types"]["block:delay"] = {"unit": "nanoseconds", "cum": {
         "^Burn.parkHere\\b": about(result["parked_ns"], 0.05)}}
+    truth["types"]["monitor_wait:delay"] = {"unit": "nanoseconds", "cum": {
+        "^Burn.waitHere\\b": about(result["waited_ns"], 0.05)}}
     return {"java-jdk.jfr": truth}
 
 

@@ -4,7 +4,7 @@ import gzip
 import re
 from pathlib import Path
 
-from .common import CPU_TOTAL, PROGRAMS, Maker, burn_truth, fetch, need, run, run_json
+from .common import PROGRAMS, Maker, burn_truth, fetch, need, run, run_json
 
 SOURCE = PROGRAMS / "rust"
 

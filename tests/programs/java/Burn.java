@@ -4,7 +4,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Burns CPU, allocates, waits for a monitor and parks, each in methods of its own, and prints as JSON
+ * Burns CPU, allocates, waits for a monitor and on one, and parks, each in methods of its own, and prints as JSON
  * what it measured from the inside. Run it under a recorder: JFR or async-profiler.
  */
 public class Burn {
@@ -111,6 +111,18 @@ public class Burn {
         return parked;
     }
 
+    static long waitHere(int rounds) throws InterruptedException {
+        long waited = 0;
+        synchronized (monitor) {
+            for (int i = 0; i < rounds; i++) {
+                long start = System.nanoTime();
+                monitor.wait(20);
+                waited += System.nanoTime() - start;
+            }
+        }
+        return waited;
+    }
+
     static void sleep(long millis) {
         try {
             Thread.sleep(millis);
@@ -137,10 +149,11 @@ public class Burn {
 
         long blocked = contend(30);
         long parked = parkHere(30);
+        long waited = waitHere(30);
 
         System.out.printf(
                 "{\"cpu_ns\": %d, \"allocated_small_bytes\": %d, \"allocated_large_bytes\": %d,"
-                        + " \"blocked_ns\": %d, \"parked_ns\": %d, \"checksum\": %d}%n",
-                cpu, small, large, blocked, parked, checksum);
+                        + " \"blocked_ns\": %d, \"parked_ns\": %d, \"waited_ns\": %d, \"checksum\": %d}%n",
+                cpu, small, large, blocked, parked, waited, checksum);
     }
 }

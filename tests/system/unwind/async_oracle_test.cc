@@ -13,10 +13,12 @@
 #include <string>
 #include <vector>
 
+#include <shared/session.h>
+// After the types that it uses.
 #include <async_oracle.skel.h>
-#include "agent/cpu/perf_clock.h"
 #include "agent/kernel/online_cpus.h"
-#include "agent/recording/unwind_result.h"
+#include "agent/probes/cpu/perf_clock.h"
+#include "agent/stream/unwind_result.h"
 #include "base/test_requirements.h"
 #include "dwfl_judge.h"
 #include "judged_programs.h"
@@ -24,7 +26,7 @@
 #include "stack_pipeline.h"
 #include "traced_program.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 using namespace std::chrono_literals;
@@ -102,12 +104,12 @@ class AsyncOracleTest : public ::testing::Test {
     VESTA_REQUIRE_OR_SKIP(::geteuid() == 0, "kernel programs and ptrace need root");
     skeleton_.reset(async_oracle_bpf__open());
     ASSERT_NE(skeleton_, nullptr);
-    const OracleLoad loaded = load_oracle(*skeleton_, async_oracle_bpf__load);
+    OracleLoad loaded = load_oracle(*skeleton_, async_oracle_bpf__load);
     VESTA_REQUIRE_OR_SKIP(!loaded.is_forbidden, loaded.problem);
     ASSERT_EQ(loaded.problem, "");
-    auto pipeline =
-        StackPipeline::start(map_fds(*skeleton_), bpf_map__fd(skeleton_->maps.samples),
-                             {{static_cast<uint32_t>(::getpid())}, true, kOracleModules});
+    session_ = std::move(loaded.session);
+    auto pipeline = StackPipeline::start(
+        *session_, {{static_cast<uint32_t>(::getpid())}, true, kOracleModules});
     ASSERT_TRUE(pipeline.ok()) << pipeline.error().message;
     pipeline_ = std::move(*pipeline);
     const auto clock = choose_clock(ClockSource::kAuto, kFrequency);
@@ -132,7 +134,7 @@ class AsyncOracleTest : public ::testing::Test {
     const uint64_t ns_before = skeleton_->bss->stack_ns;
     while (tally.compared < kSamples && Clock::now() < deadline) {
       const auto traced = TracedProgram::start(program.arguments);
-      if (traced == nullptr || !add_target(*skeleton_, traced->pid())) break;
+      if (traced == nullptr || !session_->add_target(traced->pid()).ok()) break;
       judge_run(program, *traced, deadline, tally);
       arm(0);
     }
@@ -206,6 +208,7 @@ class AsyncOracleTest : public ::testing::Test {
                same > 0 ? place(ours.code[same - 1]) : "none");
   }
 
+  std::unique_ptr<KernelSession> session_;
   std::unique_ptr<async_oracle_bpf, Skeleton> skeleton_;
   std::unique_ptr<StackPipeline> pipeline_;
   std::vector<std::unique_ptr<bpf_link, Link>> links_;
@@ -247,4 +250,4 @@ TEST_F(AsyncOracleTest, FindsTheFramesThatLibdwflFinds) {
 }
 
 }  // namespace
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 constexpr size_t kMaxFrames = 4096;
@@ -110,4 +110,4 @@ bool is_after_call(pid_t pid, uint64_t address) {
   return false;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace vesta {
+namespace vesta::agent {
 
 struct JudgedFrame {
   uint64_t pc = 0;
@@ -58,4 +58,4 @@ class DwflJudge {
 // unwinder finds words that only look like return addresses.
 bool is_after_call(pid_t pid, uint64_t address);
 
-}  // namespace vesta
+}  // namespace vesta::agent

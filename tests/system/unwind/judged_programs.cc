@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 constexpr std::string_view kPython = R"(
@@ -93,4 +93,4 @@ std::vector<JudgedProgram> judged_programs() {
   };
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace vesta {
+namespace vesta::agent {
 
 struct JudgedProgram {
   std::string name;
@@ -16,4 +16,4 @@ struct JudgedProgram {
 
 std::vector<JudgedProgram> judged_programs();
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 bool is_before(Deadline deadline) {
@@ -28,21 +28,20 @@ uint64_t code_address(uint64_t frame) {
   return (frame & VESTA_FRAME_EXACT) != 0 ? frame & ~VESTA_FRAME_EXACT : frame - 1;
 }
 
-StackPipeline::StackPipeline(const KernelMapFds& fds, const Options& options)
-    : fds_(fds),
+StackPipeline::StackPipeline(KernelSession& session, const Options& options)
+    : session_(session),
       processes_(registry_),
-      kernel_tables_(fds),
-      kernel_processes_(fds),
+      kernel_tables_(session.maps()),
+      kernel_processes_(session.maps()),
       slots_(options.module_slots),
       loader_(options.fill_kernel_maps ? &kernel_tables_ : nullptr, nullptr, {}),
       resolver_(processes_, registry_, loader_, slots_,
                 options.fill_kernel_maps ? &kernel_processes_ : nullptr, resolving(options)) {}
 
-Result<std::unique_ptr<StackPipeline>> StackPipeline::start(const KernelMapFds& fds, int ring_fd,
+Result<std::unique_ptr<StackPipeline>> StackPipeline::start(KernelSession& session,
                                                             const Options& options) {
-  std::unique_ptr<StackPipeline> pipeline(new StackPipeline(fds, options));
+  std::unique_ptr<StackPipeline> pipeline(new StackPipeline(session, options));
   VESTA_ASSIGN(pipeline->side_band_, SideBand::open());
-  VESTA_ASSIGN(pipeline->ring_, SampleRing::open(ring_fd));
   pipeline->processes_.scan();
   pipeline->resolver_.begin();
   for (const uint32_t pid : options.targets) pipeline->remember_mappings(pid);
@@ -62,7 +61,8 @@ bool StackPipeline::has_all_tables(uint32_t pid) {
     if (!mapping.module) continue;
     const uint32_t slot = slots_.find(mapping.module);
     vesta_module header{};
-    if (slot == ModuleSlots::kNoSlot || bpf_map_lookup_elem(fds_.modules, &slot, &header) != 0 ||
+    if (slot == ModuleSlots::kNoSlot ||
+        bpf_map_lookup_elem(session_.maps().modules, &slot, &header) != 0 ||
         header.state == VESTA_MODULE_ABSENT) {
       return false;
     }
@@ -96,7 +96,7 @@ uint64_t StackPipeline::address_in_process(uint32_t pid, const CodeAddress& plac
 
 std::vector<OracleStack> StackPipeline::take(Deadline deadline) {
   follow_processes();
-  (void)ring_->drain([this](const SampleRecord& record) {
+  (void)session_.drain([this](const SampleRecord& record) {
     heads_.push_back({record.head, record.kernel_frames.size()});
     resolver_.add(record);
   });
@@ -112,7 +112,7 @@ std::vector<OracleStack> StackPipeline::take(Deadline deadline) {
       stack.pid = head->sample.pid;
       remember_mappings(stack.pid);
       stack.tid = sample.tid;
-      stack.tag = sample.weight_ns;
+      stack.tag = sample.values[0];
       stack.stack_pointer = head->sample.cgroup_id;
       stack.result = sample.result;
       stack.kernel_result = static_cast<vesta_unwind_result>(head->sample.result);
@@ -147,4 +147,4 @@ std::string StackPipeline::place(uint32_t pid, uint64_t address) {
   return fmt::format("{:#x}", address);
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -1,6 +1,6 @@
 // The product's way from a kernel record to a whole stack (process table, tables, resolver), with
-// frames as addresses in the process, so that an oracle can judge them. Refers to the maps of a
-// loaded program, which must outlive it. One owner thread. Test code only.
+// frames as addresses in the process, so that an oracle can judge them. Refers to a
+// session, which must outlive it. One owner thread. Test code only.
 #pragma once
 
 #include <chrono>
@@ -11,15 +11,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "agent/cpu/sample_ring.h"
+#include "agent/kernel/kernel_session.h"
 #include "agent/process/process_table.h"
 #include "agent/process/side_band.h"
-#include "agent/recording/sample_resolver.h"
+#include "agent/stream/sample_resolver.h"
 #include "agent/unwinding/kernel_maps.h"
 #include "agent/unwinding/module_slots.h"
 #include "agent/unwinding/table_loader.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
@@ -29,7 +29,7 @@ uint64_t code_address(uint64_t frame);
 struct OracleStack {
   uint32_t pid = 0;
   uint32_t tid = 0;
-  uint64_t tag = 0;            // what the oracle's program put into vesta_sample::weight
+  uint64_t tag = 0;            // what the oracle's program put into vesta_sample::values[0]
   uint64_t stack_pointer = 0;  // … and into vesta_sample::cgroup_id
   vesta_unwind_result result = VESTA_UNWIND_COMPLETE;
   vesta_unwind_result kernel_result = VESTA_UNWIND_COMPLETE;  // before user space went on
@@ -46,7 +46,7 @@ class StackPipeline {
     bool fill_kernel_maps = true;
     uint32_t module_slots = 0;
   };
-  static Result<std::unique_ptr<StackPipeline>> start(const KernelMapFds& fds, int ring_fd,
+  static Result<std::unique_ptr<StackPipeline>> start(KernelSession& session,
                                                       const Options& options);
 
   // Brings everything up to date with what happened to processes.
@@ -60,10 +60,10 @@ class StackPipeline {
   uint64_t version(uint32_t pid) { return processes_.mappings(pid).version; }
   // "libc.so.6+0x1234", for messages.
   std::string place(uint32_t pid, uint64_t address);
-  uint64_t damaged_records() const { return ring_->damaged_records(); }
+  uint64_t damaged_records() const { return session_.damaged_records(); }
 
  private:
-  StackPipeline(const KernelMapFds& fds, const Options& options);
+  StackPipeline(KernelSession& session, const Options& options);
   uint64_t address_in_process(uint32_t pid, const CodeAddress& place);
   void remember_mappings(uint32_t pid);
   bool has_all_tables(uint32_t pid);
@@ -73,9 +73,8 @@ class StackPipeline {
     size_t kernel_frames;
   };
 
-  const KernelMapFds fds_;
+  KernelSession& session_;
   std::unique_ptr<SideBand> side_band_;
-  std::unique_ptr<SampleRing> ring_;
   ModuleRegistry registry_;
   ProcessTable processes_;
   KernelTableMap kernel_tables_;
@@ -88,4 +87,4 @@ class StackPipeline {
   std::vector<Head> heads_;  // of stacks that are not finished yet
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

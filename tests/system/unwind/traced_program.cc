@@ -9,7 +9,7 @@
 #include <csignal>
 #include <thread>
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 using namespace std::chrono_literals;
@@ -104,4 +104,4 @@ void TracedProgram::resume() {
   stopped_ = -1;
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace vesta {
+namespace vesta::agent {
 
 class TracedProgram {
  public:
@@ -41,4 +41,4 @@ class TracedProgram {
   pid_t stopped_ = -1;
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -4,24 +4,20 @@
 #include <bpf/bpf_helpers.h>
 
 #include "kernel_types.h"
-#include "sample_ring.h"
+#include "send_sample.h"
 #include "take_stack.h"
 #include "tasks.h"
-#include "unwind_maps.h"
 
 SEC("uprobe")
 int take_oracle_stack(struct user_registers* registers) {
   struct task_struct* task = bpf_get_current_task_btf();
   const __u32 tgid = vesta_process_of(task);
   if (!vesta_is_wanted(task, tgid)) return 0;
-  __u32 slot = VESTA_SCRATCH_UPROBE;
-  struct vesta_scratch* record = bpf_map_lookup_elem(&scratch, &slot);
+  struct vesta_scratch* record = vesta_begin_sample(VESTA_SCRATCH_UPROBE, task, tgid);
   if (!record) return 0;
-  vesta_begin_sample(record, task, tgid);
-  record->sample.weight = registers->si;  // the leaf's second argument: which call this is
-  vesta_take_registers(&record->state, registers);
-  vesta_walk_user_stack(record, slot);
-  vesta_send(record, slot);
+  record->sample.values[0] = registers->si;  // the leaf's second argument: which call this is
+  vesta_take_user_stack(registers, record, VESTA_SCRATCH_UPROBE, task);
+  vesta_send(record, VESTA_SCRATCH_UPROBE);
   return 0;
 }
 

@@ -10,13 +10,15 @@
 #include <string>
 #include <vector>
 
+#include <shared/session.h>
 #include <uprobe_oracle.skel.h>
+#include "agent/kernel/bpf_stats.h"
 #include "base/test_requirements.h"
 #include "loaded_oracle.h"
 #include "stack_pipeline.h"
 #include "victim_process.h"
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 using namespace std::chrono_literals;
@@ -73,17 +75,18 @@ class UprobeOracleTest : public ::testing::Test {
     VESTA_REQUIRE_OR_SKIP(::geteuid() == 0, "kernel programs need root");
     skeleton_.reset(uprobe_oracle_bpf__open());
     ASSERT_NE(skeleton_, nullptr);
-    const OracleLoad loaded = load_oracle(*skeleton_, uprobe_oracle_bpf__load);
+    OracleLoad loaded = load_oracle(*skeleton_, uprobe_oracle_bpf__load);
     VESTA_REQUIRE_OR_SKIP(!loaded.is_forbidden, loaded.problem);
     ASSERT_EQ(loaded.problem, "");
+    session_ = std::move(loaded.session);
   }
 
   void run(std::vector<std::string> arguments, bool fill_kernel_maps) {
     victim_ = VictimProcess::start(std::move(arguments));
     ASSERT_NE(victim_, nullptr) << "the victim did not start";
-    ASSERT_TRUE(add_target(*skeleton_, victim_->pid()));
-    auto pipeline = StackPipeline::start(map_fds(*skeleton_), bpf_map__fd(skeleton_->maps.samples),
-                                         {{victim_->pid()}, fill_kernel_maps, kOracleModules});
+    ASSERT_TRUE(session_->add_target(victim_->pid()).ok());
+    auto pipeline =
+        StackPipeline::start(*session_, {{victim_->pid()}, fill_kernel_maps, kOracleModules});
     ASSERT_TRUE(pipeline.ok()) << pipeline.error().message;
     pipeline_ = std::move(*pipeline);
     if (fill_kernel_maps) {
@@ -96,7 +99,7 @@ class UprobeOracleTest : public ::testing::Test {
     const std::unique_ptr<bpf_link, Link> link(bpf_program__attach_uprobe_opts(
         skeleton_->progs.take_oracle_stack, -1, VESTA_UNWIND_VICTIM, 0, &options));
     ASSERT_NE(link, nullptr) << "cannot attach the uprobe";
-    const ProgramTimes times;
+    const auto counting = count_bpf_run_time();
     victim_->go();
     VictimRecord record;
     // The victim writes about a call when the leaf has returned: its stack is in the ring by then.
@@ -105,7 +108,7 @@ class UprobeOracleTest : public ::testing::Test {
         found_.push_back(std::move(stack));
       pairs_.push_back({std::move(record), {}});
     }
-    const ProgramTimes::Time time = ProgramTimes::of(skeleton_->progs.take_oracle_stack);
+    const KernelRunTime time = run_time_of(skeleton_->obj);
     ns_per_stack_ =
         time.runs == 0 ? 0 : static_cast<double>(time.ns) / static_cast<double>(time.runs);
     match();
@@ -134,6 +137,7 @@ class UprobeOracleTest : public ::testing::Test {
                static_cast<double>(frames) / static_cast<double>(pairs_.size()), ns_per_stack_);
   }
 
+  std::unique_ptr<KernelSession> session_;
   std::unique_ptr<uprobe_oracle_bpf, Skeleton> skeleton_;
   std::unique_ptr<VictimProcess> victim_;
   std::unique_ptr<StackPipeline> pipeline_;
@@ -226,4 +230,4 @@ TEST_F(UprobeOracleTest, RecursionOf600FramesIsTruncatedAt512) {
 }
 
 }  // namespace
-}  // namespace vesta
+}  // namespace vesta::agent

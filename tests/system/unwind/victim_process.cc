@@ -11,7 +11,7 @@
 
 #include <shared/sample.h>
 
-namespace vesta {
+namespace vesta::agent {
 namespace {
 
 constexpr uint64_t kFileMagic = 0x3143524f54534556;
@@ -109,4 +109,4 @@ void VictimProcess::skip(uint64_t bytes) {
   for (uint64_t i = 0; i < bytes / sizeof(uint64_t) && is_good_; ++i) word();
 }
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 
-namespace vesta {
+namespace vesta::agent {
 
 struct VictimRecord {
   uint64_t sequence = 0;
@@ -48,4 +48,4 @@ class VictimProcess {
   bool is_good_ = true;
 };
 
-}  // namespace vesta
+}  // namespace vesta::agent

@@ -1,6 +1,7 @@
 // Requests to the server that sent these pages, and nobody else. Errors say what happened in words for people, and in a
 // kind that a view can act on.
 import { signal } from '@preact/signals';
+import { browserStorage } from '../state/storage';
 
 export type ErrorKind =
   | 'gone' // no connection
@@ -35,12 +36,13 @@ export function apiAddress(path: string, parameters: URLSearchParams): string {
 
 const tokenKey = 'vesta-token';
 // Only for this tab: a token in localStorage would outlive the person.
-export const token = signal(typeof sessionStorage === 'undefined' ? '' : (sessionStorage.getItem(tokenKey) ?? ''));
+export const token = signal(browserStorage('sessionStorage')?.getItem(tokenKey) ?? '');
 
 export function setToken(value: string) {
   token.value = value;
-  if (value) sessionStorage.setItem(tokenKey, value);
-  else sessionStorage.removeItem(tokenKey);
+  const storage = browserStorage('sessionStorage');
+  if (value) storage?.setItem(tokenKey, value);
+  else storage?.removeItem(tokenKey);
 }
 
 // Whether the last request reached the server.
@@ -61,7 +63,7 @@ const kinds: Record<number, ErrorKind> = {
 };
 
 function gone(): ApiError {
-  return new ApiError('gone', 'the server does not answer', 'is it running? This page tries again by itself');
+  return new ApiError('gone', 'the server is not responding', 'is it running? This page retries automatically');
 }
 
 async function errorOf(response: Response): Promise<ApiError> {

@@ -5,28 +5,25 @@ import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, inFlight, online } from '../api/client';
 import { refreshCount, refreshNow } from '../api/refresh';
-import { showMenu } from '../parts/menu';
+import { loadServerConfig } from '../api/server_config';
+import { useCommands } from '../parts/commands/commands';
+import { openDialog, showDialog } from '../parts/dialogs';
 import { MenuHost } from '../parts/menu_host';
 import { ErrorNotice, Waiting } from '../parts/notice';
 import { ToastHost } from '../parts/toast';
+import { GeneralTools, Logo } from '../parts/top_tools';
 import { labelValue } from '../state/selector';
-import type { View } from '../state/state';
 import { go, linkTo, state } from '../state/store';
+import { menuViews, type View, views } from '../state/views';
 import { labelText } from '../text/names';
 import { dragging, opening } from '../views/files/drop';
 import { OpeningProgress } from '../views/files/opening';
-import { useCommands } from './commands';
 import { DialogHost } from './dialog_host';
-import { openDialog, showDialog } from './dialogs';
-import { mark } from './marks';
-import { loadServerConfig } from './server_config';
 import { ShareButton } from './share';
 import { shellCommands } from './shell_commands';
-import { chooseTheme, type ThemeChoice, themeChoice } from './theme';
-import { firstView, viewLoaders, viewTitles } from './views';
+import { firstView, viewLoaders } from './views';
 import './shell.css';
 
-const inMenu: View[] = ['services', 'explore', 'diff', 'heatmap', 'targets'];
 const loaded = new Map<View, ComponentType>([['services', firstView]]);
 
 function useView(view: View): { Current?: ComponentType; failed: boolean } {
@@ -80,56 +77,12 @@ function ViewLink({ view, children, ...rest }: { view: View; children: preact.Co
 function Navigation() {
   return (
     <nav aria-label="Views">
-      {inMenu.map((view) => (
+      {menuViews.map((view) => (
         <ViewLink key={view} view={view}>
-          {viewTitles[view]}
+          {views[view].title}
         </ViewLink>
       ))}
     </nav>
-  );
-}
-
-const themes: [ThemeChoice, string][] = [
-  ['system', 'As the system'],
-  ['light', 'Light'],
-  ['dark', 'Dark'],
-];
-
-function ThemeButton() {
-  const button = useRef<HTMLButtonElement>(null);
-  const choice = themeChoice.value;
-  return (
-    <button
-      ref={button}
-      type="button"
-      class="quiet shell-icon"
-      aria-haspopup="menu"
-      aria-label="Light or dark"
-      title="Light or dark"
-      onClick={() => {
-        const { right, bottom } = button.current!.getBoundingClientRect();
-        showMenu({
-          x: right - 200,
-          y: bottom + 4,
-          label: 'Light or dark',
-          restore: button.current!,
-          groups: [
-            {
-              items: themes.map(([theme, title]) => ({
-                title,
-                checked: theme === choice,
-                run: () => chooseTheme(theme),
-              })),
-            },
-          ],
-        });
-      }}
-    >
-      <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-        <circle cx="8" cy="8" r="6.2" fill="none" stroke="currentColor" stroke-width="1.6" />
-        <path d="M8 1.8a6.2 6.2 0 0 1 0 12.4z" fill="currentColor" />
-      </svg>
-    </button>
   );
 }
 
@@ -153,7 +106,7 @@ function Banner() {
   return (
     <div class="banner row spread" role="alert">
       <span>
-        <strong>The server does not answer.</strong> What you see may be old; nothing you set is lost. Trying again
+        <strong>The server is not responding.</strong> What you see may be old; nothing you set is lost. Trying again
         every few seconds.
       </span>
       <button type="button" onClick={refreshNow}>
@@ -178,7 +131,7 @@ function DropHint() {
   if (!dragging.value) return null;
   return (
     <div class="shell-drop" role="status">
-      <div>Drop a profile to look at it, or two to compare them</div>
+      <div>Drop a profile to open it, or two to compare them</div>
     </div>
   );
 }
@@ -187,14 +140,14 @@ export function App() {
   const { view, source } = state.value;
   const { Current, failed } = useView(view);
   useEffect(() => {
-    if (Current) mark('interactive');
+    if (Current) performance.mark('vesta:interactive'); // benchmarks and tests wait for it
   }, [Current]);
   const connected = online.value;
-  useCommands(shellCommands(inMenu));
+  useCommands(shellCommands());
   const service = labelValue(source.query, 'service_name');
   useEffect(() => {
     const what = view !== 'services' && service ? `${labelText(service)} · ` : '';
-    document.title = `${what}${viewTitles[view]} · Vesta`;
+    document.title = `${what}${views[view].title} · Vesta`;
   }, [view, service]);
   // What had the focus may be gone with the view before: the keyboard goes on in the new one.
   const before = useRef(view);
@@ -214,11 +167,7 @@ export function App() {
       </a>
       <header class="top">
         <ViewLink view="services" class="brand">
-          <svg viewBox="0 0 32 32" width="20" height="20" aria-hidden="true">
-            <rect x="3" y="4" width="26" height="6" rx="1.5" fill="#f2b950" />
-            <rect x="3" y="13" width="17" height="6" rx="1.5" fill="#ee8a43" />
-            <rect x="3" y="22" width="9" height="6" rx="1.5" fill="#dd5138" />
-          </svg>
+          <Logo />
           Vesta
         </ViewLink>
         <Navigation />
@@ -227,31 +176,14 @@ export function App() {
             Open file
           </button>
           <ShareButton />
-          <button
-            type="button"
-            class="quiet shell-search"
-            aria-label="Find a command (Ctrl+K)"
-            onClick={() => showDialog('palette')}
-          >
-            <kbd>Ctrl+K</kbd>
-          </button>
-          <button
-            type="button"
-            class="quiet shell-icon"
-            aria-label="Keys and commands"
-            title="Keys and commands"
-            onClick={() => showDialog('help')}
-          >
-            ?
-          </button>
-          <ThemeButton />
+          <GeneralTools />
         </div>
       </header>
       <Progress />
       <Banner />
       <main id="main" tabIndex={-1}>
         {Current && <Current />}
-        {!Current && failed && <ErrorNotice error={new ApiError('gone', 'the server does not answer')} />}
+        {!Current && failed && <ErrorNotice error={new ApiError('gone', 'the server is not responding')} />}
         {!Current && !failed && <Waiting slow={false} />}
       </main>
       <MenuHost />

@@ -2,14 +2,14 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { refused } from '../api/client';
+import { closeDialog, type DialogName, openDialog, showDialog } from '../parts/dialogs';
 import { toast } from '../parts/toast';
-import { closeDialog, type DialogName, openDialog, showDialog } from './dialogs';
 
 type DialogComponent = ComponentType<{ onClose(): void }>;
 
 const loaders: Record<DialogName, () => Promise<{ default: DialogComponent }>> = {
-  palette: () => import('./palette'),
-  help: () => import('./help'),
+  palette: () => import('../parts/commands/palette'),
+  help: () => import('../parts/commands/help'),
   token: () => import('./token_dialog'),
   files: () => import('../views/files/file_dialog'),
 };
@@ -31,7 +31,7 @@ export function DialogHost() {
       },
       () => {
         closeDialog();
-        toast('The server does not answer.', true);
+        toast('The server is not responding.', true);
       },
     );
   }, [name]);

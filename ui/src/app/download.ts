@@ -24,5 +24,5 @@ export async function download(path: string, parameters: URLSearchParams, name: 
 
 export function failed(name: string, error: unknown) {
   const text = error instanceof ApiError ? [error.message, error.hint].filter(Boolean).join('; ') : String(error);
-  toast(`${name} could not be made: ${text}`, true);
+  toast(`${name} cannot be exported: ${text}`, true);
 }

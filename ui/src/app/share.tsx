@@ -4,23 +4,24 @@ import { askJson } from '../api/client';
 import { comparisonParameters } from '../api/parameters';
 import type { Diff, Top } from '../api/types';
 import { copyText } from '../parts/clipboard';
+import type { Command } from '../parts/commands/commands';
 import { type MenuGroup, showMenu } from '../parts/menu';
 import { state } from '../state/store';
 import { formatState } from '../state/url';
-import type { Command } from './commands';
+import { writtenFormats } from '../text/formats.gen';
 import { download, failed, saveBlob } from './download';
-import { csv, exportName, exportParameters, exports, frozenState, topParameters, vestaCommand } from './share_text';
+import { csv, exportName, exportParameters, frozenState, topParameters, vestaCommand } from './share_text';
 
 const here = () => location.origin + location.pathname;
 const server = () => (location.origin + location.pathname).replace(/\/[^/]*$/, '');
 
 export function copyFrozenLink() {
   const link = here() + formatState(frozenState(state.value, Date.now()));
-  copyText(link, 'Link copied. Its times stand still: who opens it sees what you see now.');
+  copyText(link, 'Link copied with fixed times: it keeps showing this data.');
 }
 
 function copyRelativeLink() {
-  copyText(here() + formatState(state.value), 'Link copied, with relative times as they are.');
+  copyText(here() + formatState(state.value), 'Link copied with relative times.');
 }
 
 function copyCommand() {
@@ -53,7 +54,7 @@ async function savePng() {
     const { exportPng } = await import('../flame/export_png');
     const blob = await exportPng();
     if (blob) saveBlob(blob, name);
-    else failed(name, 'there is no flame graph on the page');
+    else failed(name, 'no flame graph is shown');
   } catch (error) {
     failed(name, error);
   }
@@ -72,7 +73,7 @@ export function shareCommands(): Command[] {
     { id: 'share.link', title: 'Copy link', group, keys: ['y'], run: copyFrozenLink },
     { id: 'share.relative', title: 'Copy link with relative times', group, keys: ['Shift+Y'], run: copyRelativeLink },
     { id: 'share.command', title: 'Copy as vesta command', group, run: copyCommand, enabled: hasSelection },
-    ...exports.map(({ format, title, extension }) => ({
+    ...writtenFormats.map(({ format, title, extension }) => ({
       id: `export.${format}`,
       title: `Export ${title}`,
       group,
@@ -90,8 +91,8 @@ function shareGroups(): MenuGroup[] {
     {
       title: 'Link',
       items: [
-        { title: 'Copy link, times frozen', key: 'y', run: copyFrozenLink },
-        { title: 'Copy link, times kept relative', key: 'Shift+Y', run: copyRelativeLink },
+        { title: 'Copy link with fixed times', key: 'y', run: copyFrozenLink },
+        { title: 'Copy link with relative times', key: 'Shift+Y', run: copyRelativeLink },
       ],
     },
     {
@@ -101,7 +102,7 @@ function shareGroups(): MenuGroup[] {
     {
       title: state.value.view === 'diff' ? 'Export the current side' : 'Export',
       items: [
-        ...exports.map(({ format, title, extension }) => ({
+        ...writtenFormats.map(({ format, title, extension }) => ({
           title,
           run: () => saveExport(format, extension),
           disabled: !selection,

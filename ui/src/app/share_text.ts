@@ -9,6 +9,7 @@ import {
 import { isRegion } from '../parts/region_chip';
 import type { Scale, Source, State, Step, StepKind } from '../state/state';
 import { absolute, isRelative, resolveRange } from '../state/time';
+import { writtenFormats } from '../text/formats.gen';
 
 function frozenSource(source: Source, now: number): Source {
   return isRelative(source) ? { ...source, ...absolute(resolveRange(source, now)) } : source;
@@ -98,27 +99,14 @@ export function vestaCommand(state: State, server: string): string {
   return words.map((word) => shellQuote(word)).join(' ');
 }
 
-export interface Export {
-  format: string; // as /api/v1/export knows it
-  title: string;
-  extension: string;
-}
-export const exports: Export[] = [
-  { format: 'pprof', title: 'pprof', extension: 'pb.gz' },
-  { format: 'folded', title: 'Folded stacks', extension: 'folded' },
-  { format: 'speedscope', title: 'speedscope', extension: 'speedscope.json' },
-  { format: 'otlp', title: 'OTLP', extension: 'otlp' },
-  { format: 'svg', title: 'SVG', extension: 'svg' },
-  { format: 'html', title: 'HTML, one file', extension: 'html' },
-];
-
 export function exportParameters(state: State, format: string): URLSearchParams {
   const parameters = sourceParameters(state.source);
   regionParameters(state.source, '', parameters);
   sampleParameters(state, parameters);
   stepParameters(state, parameters);
   parameters.set('format', format);
-  if (state.inverted && (format === 'svg' || format === 'html')) parameters.set('inverted', 'true');
+  if (state.inverted && writtenFormats.some((row) => row.format === format && row.picture))
+    parameters.set('inverted', 'true');
   return parameters;
 }
 

@@ -1,23 +1,17 @@
 // What can be done from every view: where to go, when, how it looks, what to hand on.
 import { paused, refreshNow } from '../api/refresh';
+import type { Command } from '../parts/commands/commands';
+import { generalCommands, paneCommands } from '../parts/commands/general_commands';
+import { compare, setBaseline } from '../parts/compare';
+import { showDialog } from '../parts/dialogs';
 import { presets } from '../parts/range_words';
 import { toast } from '../parts/toast';
-import type { Pane, View } from '../state/state';
 import { amend, go, state } from '../state/store';
-import { previousRange, shiftRange, widenRange } from '../state/time';
-import type { Command } from './commands';
-import { showDialog } from './dialogs';
+import { shiftRange, widenRange } from '../state/time';
+import { menuViews, views } from '../state/views';
 import { shareCommands } from './share';
-import { chooseTheme, isDark } from './theme';
-import { viewTitles } from './views';
 
-const panes: [Pane, string][] = [
-  ['flame', 'Flame graph'],
-  ['table', 'Table'],
-  ['tree', 'Call tree'],
-  ['both', 'Flame graph and table'],
-];
-const hasPanes = () => state.value.view === 'explore' || state.value.view === 'diff';
+const hasPanes = () => views[state.value.view].panes === true;
 const hasSource = () => state.value.source.query !== '';
 const fromStore = () => state.value.source.file === '';
 
@@ -25,49 +19,18 @@ function changeRange(words: { from: string; to: string }) {
   go({ source: { ...state.value.source, ...words } });
 }
 
-export function setBaseline() {
-  go({ baseline: { ...state.value.source } });
-  toast('This is the baseline now. Change the selector or the range, then compare.');
-}
-
-// With what was marked; else with the time just before.
-export function compare() {
-  const { source, baseline } = state.value;
-  if (source.file && !baseline) {
-    toast('Open the file to compare with, or choose a baseline in the list.');
-    return showDialog('files');
-  }
-  go({ view: 'diff', baseline: baseline ?? { ...source, ...previousRange(source, Date.now()) } });
-}
-
-export function shellCommands(menuViews: readonly View[]): Command[] {
+export function shellCommands(): Command[] {
   return [
-    { id: 'help', title: 'Keys and commands', group: 'General', keys: ['?'], run: () => showDialog('help') },
-    { id: 'palette', title: 'Find a command', group: 'General', keys: ['Ctrl+K'], run: () => showDialog('palette') },
+    ...generalCommands(),
     { id: 'files', title: 'Open file', group: 'General', keys: ['o'], run: () => showDialog('files') },
-    {
-      id: 'theme',
-      title: 'Light or dark',
-      group: 'General',
-      keys: ['Shift+D'],
-      run: () => chooseTheme(isDark() ? 'light' : 'dark'),
-    },
-    { id: 'theme.system', title: 'Light or dark as the system', group: 'General', run: () => chooseTheme('system') },
     { id: 'token', title: 'Enter a token', group: 'General', run: () => showDialog('token') },
     ...menuViews.map((view) => ({
       id: `go.${view}`,
-      title: `Go to ${viewTitles[view]}`,
+      title: `Go to ${views[view].title}`,
       group: 'Views',
       run: () => go({ view }),
     })),
-    ...panes.map(([pane, title], index) => ({
-      id: `pane.${pane}`,
-      title,
-      group: 'Views',
-      keys: [String(index + 1)],
-      run: () => go({ pane }),
-      enabled: hasPanes,
-    })),
+    ...paneCommands(undefined, hasPanes),
     {
       id: 'range.earlier',
       title: 'Earlier',
@@ -99,7 +62,7 @@ export function shellCommands(menuViews: readonly View[]): Command[] {
       run: () => changeRange({ from: word, to: 'now' }),
       enabled: fromStore,
     })),
-    { id: 'refresh', title: 'Look again', group: 'Time', keys: ['Shift+R'], run: refreshNow },
+    { id: 'refresh', title: 'Refresh', group: 'Time', keys: ['Shift+R'], run: refreshNow },
     ...[0, 5, 15, 60].map((seconds) => ({
       id: `live.${seconds}`,
       title: seconds ? `Live refresh every ${seconds} s` : 'Live refresh off',

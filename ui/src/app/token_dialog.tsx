@@ -2,14 +2,14 @@
 import { useState } from 'preact/hooks';
 import { refused, setToken, token } from '../api/client';
 import { refreshNow } from '../api/refresh';
+import { loadServerConfig } from '../api/server_config';
 import { Dialog } from '../parts/dialog';
-import { loadServerConfig } from './server_config';
 
 export default function TokenDialog({ onClose }: { onClose(): void }) {
   const [value, setValue] = useState('');
   const had = token.value !== '';
   return (
-    <Dialog title="A token, please" onClose={onClose}>
+    <Dialog title="Token required" onClose={onClose}>
       <form
         class="token-form"
         onSubmit={(event) => {
@@ -23,8 +23,8 @@ export default function TokenDialog({ onClose }: { onClose(): void }) {
       >
         <p>
           {had
-            ? 'The server does not take the token that this tab has: it may have expired or been revoked.'
-            : 'This server answers only to those who show a token.'}{' '}
+            ? 'The server rejected the token of this tab: it may have expired or been revoked.'
+            : 'This server requires a token.'}{' '}
           Its administrator makes one with <code>vesta token create --scope read</code>.
         </p>
         <label for="token-field">Token</label>
@@ -40,7 +40,7 @@ export default function TokenDialog({ onClose }: { onClose(): void }) {
         <p class="muted">It is kept until this tab is closed, and never part of a link.</p>
         <div class="row">
           <button type="submit" class="primary" disabled={!value.trim()}>
-            Use it
+            Use token
           </button>
           {had && (
             <button
@@ -51,7 +51,7 @@ export default function TokenDialog({ onClose }: { onClose(): void }) {
                 refreshNow();
               }}
             >
-              Forget the old one
+              Forget the old token
             </button>
           )}
         </div>

@@ -1,6 +1,6 @@
-// Which component shows which view. What the first page does not need is loaded when it is first looked at.
+// Which component shows which view of state/views.ts. What the first page does not need is loaded when it is first looked at.
 import type { ComponentType } from 'preact';
-import type { View } from '../state/state';
+import type { View } from '../state/views';
 import { ServicesView } from '../views/services/services';
 
 type Loader = () => Promise<ComponentType>;
@@ -12,13 +12,4 @@ export const viewLoaders: Record<Exclude<View, 'services'>, Loader> = {
   heatmap: () => import('../views/heatmap/heatmap').then((module) => module.HeatmapView),
   source: () => import('../views/source/source').then((module) => module.SourceView),
   targets: () => import('../views/targets/targets').then((module) => module.TargetsView),
-};
-
-export const viewTitles: Record<View, string> = {
-  services: 'Services',
-  explore: 'Explore',
-  diff: 'Compare',
-  heatmap: 'Heatmap',
-  source: 'Source',
-  targets: 'Targets',
 };

@@ -1,8 +1,9 @@
 // Where one has zoomed to: the frames above, each a way back. Always there, so that nothing below it jumps.
+
+import { nodeLabel } from '../engine/labels';
+import { pathOf } from '../engine/tree';
 import { clippedText } from '../text/safe';
-import { nodeLabel } from './labels';
 import type { Seen } from './look';
-import { pathOf } from './tree';
 
 const shown = 8;
 

@@ -2,7 +2,7 @@
 // the pointer moves, without rendering anything.
 import { computed, type ReadonlySignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import type { Info } from './info';
+import type { Info } from '../engine/info';
 
 const slots = 7;
 

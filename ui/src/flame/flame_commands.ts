@@ -1,12 +1,12 @@
 // What the flame graph does by key. Letters are those of the Firefox Profiler where it has the same step.
 import type { RefObject } from 'preact';
-import { type Command, useCommands } from '../app/commands';
+import type { Way } from '../engine/walk';
+import { type Command, useCommands } from '../parts/commands/commands';
 import { frameStep, hideBinary } from '../parts/frame_menu';
 import type { StepKind } from '../state/state';
 import { addStep, go, state } from '../state/store';
 import type { GraphHandle } from './graph_view';
 import { colors, type SearchHandle } from './toolbar';
-import type { Way } from './walk';
 
 export interface Controls {
   box: RefObject<HTMLInputElement | null>;

@@ -3,46 +3,26 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAnswer } from '../api/answer';
 import { ApiError, askBytes, call } from '../api/client';
-import { columnsType } from '../api/columns';
+import { columnsType } from '../engine/columns';
+import type { Built, Part } from '../engine/job';
+import { FlameWorker } from '../engine/worker_client';
 import { state } from '../state/store';
-import type { Built, Part } from './job';
-import { callersQuestion, flameQuestion, hasSource, jobOf } from './question';
-import { FlameWorker } from './worker_client';
+import type { FlameData } from './answers';
+import { callersQuestion, canExpand, flameQuestion, hasSource, jobOf } from './question';
+import { usePaused } from './use_paused';
 
-export interface FlameData {
-  built?: Built;
-  error?: ApiError;
-  sandwichError?: ApiError;
-  loading: boolean;
-  slow: boolean;
-  expanding: boolean;
-  // Asks for what was cut below a frame; does nothing the second time. With `nodes` it may take so many.
-  expand(path: string[], nodes?: number): void;
-}
-
-const pause = 250; // ms without typing before the server is asked
-
-function usePaused(value: string, wait: boolean): string {
-  const [paused, setPaused] = useState(value);
-  useEffect(() => {
-    if (!wait) {
-      setPaused(value);
-      return;
-    }
-    const timer = setTimeout(() => setPaused(value), pause);
-    return () => clearTimeout(timer);
-  }, [value, wait]);
-  return paused;
+function makeWorker(): Worker {
+  return new Worker(new URL('../engine/worker.ts', import.meta.url), { type: 'module', name: 'flame graph' });
 }
 
 function useWorker(): FlameWorker {
   const worker = useRef<FlameWorker | null>(null);
-  worker.current ??= new FlameWorker();
+  worker.current ??= new FlameWorker(typeof Worker === 'undefined' ? null : makeWorker);
   useEffect(() => () => worker.current?.stop(), []);
   return worker.current;
 }
 
-export function useFlame(compare: boolean): FlameData {
+export function useServerFlame(compare: boolean): FlameData {
   const current = state.value;
   const search = usePaused(current.search, current.matching);
   const worker = useWorker();
@@ -137,6 +117,7 @@ export function useFlame(compare: boolean): FlameData {
     loading: bytes.loading || building || (bytes.data !== undefined && !built && !failure),
     slow: bytes.slow,
     expanding: expanding > 0,
+    canExpand: canExpand(current, compare),
     expand,
   };
 }

@@ -2,6 +2,12 @@
 import { useComputed, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Point } from '../engine/flame_canvas';
+import type { Hit } from '../engine/hit';
+import { goneNodes, type Info, infoOfHit, infoOfNode, wholeOf } from '../engine/info';
+import { resolvePath } from '../engine/labels';
+import { heaviest } from '../engine/search';
+import { cutBelow } from '../engine/tree';
 import { copyText } from '../parts/clipboard';
 import { showFrameMenu } from '../parts/frame_menu';
 import { StepsBar } from '../parts/steps_bar';
@@ -12,24 +18,18 @@ import { samplesNote } from '../text/basis';
 import { formatCount, formatShare } from '../text/format';
 import { measureOf } from '../text/measure';
 import { clippedText } from '../text/safe';
+import { useAnswers } from './answers';
 import { Crumbs } from './crumbs';
 import { DetailsLine } from './details';
-import type { Point } from './flame_canvas';
 import { useFlameCommands } from './flame_commands';
-import { useFlame } from './flame_data';
 import { FrameList } from './frame_list';
 import { type GraphHandle, GraphView, stepsTo } from './graph_view';
-import type { Hit } from './hit';
-import { goneNodes, type Info, infoOfHit, infoOfNode, wholeOf } from './info';
-import { resolvePath } from './labels';
 import { Legend } from './legend';
 import { type Seen, useSeen } from './look';
-import { canExpand, fullBudget, largerBudget, mostNodes } from './question';
+import { fullBudget, largerBudget, mostNodes } from './question';
 import { Sandwich } from './sandwich_view';
-import { heaviest } from './search';
 import { EmptyState, ErrorState, NothingChosen } from './states';
 import { type SearchHandle, Toolbar } from './toolbar';
-import { cutBelow } from './tree';
 import './flame.css';
 
 let shownGraph: GraphHandle | null = null;
@@ -43,7 +43,8 @@ type Open = 'matches' | 'gone' | null;
 
 export function FlamePane({ compare }: { compare: boolean }) {
   const current = state.value;
-  const data = useFlame(compare);
+  const answers = useAnswers();
+  const data = answers.useFlame(compare);
   const main = useSeen(data.built?.main, current);
   const callers = useSeen(data.built?.callers, current);
   const callees = useSeen(data.built?.callees, current);
@@ -67,10 +68,12 @@ export function FlamePane({ compare }: { compare: boolean }) {
   const gone = useMemo(() => (main ? goneNodes(main.graph) : []), [main?.graph]);
 
   // What is cut at or below the place that one has zoomed to is asked for.
-  const expandable = canExpand(current, compare);
-  const canLoad = expandable || current.nodes < mostNodes;
+  const expandable = data.canExpand;
+  const canGrow = answers.server && current.nodes < mostNodes;
+  const canLoad = expandable || canGrow;
   // Where that cannot be, everything is, with a larger budget.
   const loadMore = (seen: Seen, node: number) => {
+    if (!answers.server) return data.expand(stepsTo(seen, node));
     const nodes = largerBudget(current.nodes, seen.graph.tree.count, cutBelow(seen.graph.tree, node).nodes);
     if (nodes !== null && !data.loading) amend({ nodes });
   };
@@ -131,6 +134,7 @@ export function FlamePane({ compare }: { compare: boolean }) {
         binary: seen.labels.binary(name),
       },
       {
+        source: answers.server,
         focus: seen === main ? [{ title: 'Zoom to this frame', key: 'Enter', run: () => zoomTo(node) }] : [],
         copy: [
           { title: 'Stack, from the root', run: () => copyText([...stepsTo(seen, node)].join('\n'), 'Stack copied') },
@@ -238,13 +242,13 @@ export function FlamePane({ compare }: { compare: boolean }) {
       )}
       {!inSandwich && <Crumbs seen={main} node={zoom.node} shorten={current.shorten} onZoom={zoomTo} />}
       {empty ? (
-        <EmptyState />
+        <EmptyState server={answers.server} />
       ) : inSandwich ? (
         <Sandwich
           callers={callers}
           callees={callees}
           of={current.sandwich}
-          canLoad={current.nodes < mostNodes}
+          canLoad={canGrow || (expandable && !answers.server)}
           onMore={loadMore}
           onHover={onHover}
           onFocusNode={onFocusNode}

@@ -1,13 +1,13 @@
 // A list of frames to go to: matches of a search, or what only the baseline has. Opens beside the graph, closes with
 // Escape.
 import { useEffect, useRef } from 'preact/hooks';
+import { wholeOf } from '../engine/info';
+import { nodeLabel } from '../engine/labels';
+import { pathOf } from '../engine/tree';
 import { formatCount, formatShare } from '../text/format';
 import { measureOf } from '../text/measure';
 import { clippedText } from '../text/safe';
-import { wholeOf } from './info';
-import { nodeLabel } from './labels';
 import type { Seen } from './look';
-import { pathOf } from './tree';
 
 const most = 200;
 

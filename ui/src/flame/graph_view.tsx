@@ -2,17 +2,17 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { FlameCanvas, type Point, rowHeight } from '../engine/flame_canvas';
+import type { Hit } from '../engine/hit';
+import { runText } from '../engine/info';
+import { resolvePath } from '../engine/labels';
+import { pathOf } from '../engine/tree';
+import { step, type Way } from '../engine/walk';
 import { hoveredFunction, selectedFunction, significantFunctions } from '../state/selection';
 import { state } from '../state/store';
-import { FlameCanvas, type Point, rowHeight } from './flame_canvas';
-import type { Hit } from './hit';
-import { runText } from './info';
-import { resolvePath } from './labels';
 import { currentPalette, lookOf, type Seen, useForcedColors } from './look';
 import { type MapHandle, MinimapView } from './minimap_view';
-import { pathOf } from './tree';
 import { Twin, twinId } from './twin';
-import { step, type Way } from './walk';
 
 export interface GraphHandle {
   canvas: FlameCanvas;
@@ -126,7 +126,9 @@ export function GraphView(props: GraphProps) {
       moved: () => map.current?.update(),
     });
     canvas.current = flame;
-    const sizes = new ResizeObserver(() => setHeight(host.current?.clientHeight ?? 0));
+    const measure = () => setHeight(host.current?.clientHeight ?? 0);
+    measure(); // the minimap takes its place before the first picture
+    const sizes = new ResizeObserver(measure);
     sizes.observe(host.current!);
     return () => {
       sizes.disconnect();

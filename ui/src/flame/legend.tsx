@@ -1,4 +1,7 @@
 // What the colours mean. A click keeps the colour of one entry only, with Alt it hides what the entry stands for.
+
+import type { Coloring, LegendEntry } from '../engine/coloring';
+import { wholeOf } from '../engine/info';
 import { binaryPattern, exactPattern } from '../parts/frame_menu';
 import { showMenu } from '../parts/menu';
 import type { Step } from '../state/state';
@@ -6,8 +9,6 @@ import { addStep, go, state } from '../state/store';
 import { formatCount, formatShare } from '../text/format';
 import { escapeExpression } from '../text/match';
 import { clippedText, visibleText } from '../text/safe';
-import type { Coloring, LegendEntry } from './coloring';
-import { wholeOf } from './info';
 import { currentPalette, type Seen, useForcedColors } from './look';
 
 // The step that hides an entry; undefined where the server knows no such thing.

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { build } from './job';
-import { Labels } from './labels';
+import { build } from '../engine/job';
+import { Labels } from '../engine/labels';
+import { encodeColumns } from '../engine/testing/encode';
+import { plainJob } from '../engine/testing/scenes';
 import { doubtsOf } from './look';
-import { encodeColumns } from './testing/encode';
-import { plainJob } from './testing/scenes';
 
 const names = [{ name: '' }, { name: 'main' }, { name: 'new' }, { name: 'chance' }];
 const nodes = [

@@ -1,17 +1,17 @@
 // All that a graph needs to be looked at, made of the graph and the state: names, colours, what a search found.
 import { signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { isDark } from '../app/theme';
+import { type Coloring, coloringOf } from '../engine/coloring';
+import { fadedStyle, matchStyle } from '../engine/draw';
+import type { Look } from '../engine/flame_canvas';
+import { lostBelow } from '../engine/info';
+import type { Graph } from '../engine/job';
+import { Labels, nodeLabel } from '../engine/labels';
+import { forcedPalette, type Palette, palettes } from '../engine/palette';
+import { type Found, narrows, Occurrences, search } from '../engine/search';
 import type { State } from '../state/state';
+import { isDark } from '../state/theme';
 import { type Match, matchOf } from '../text/match';
-import { type Coloring, coloringOf } from './coloring';
-import { fadedStyle, matchStyle } from './draw';
-import type { Look } from './flame_canvas';
-import { lostBelow } from './info';
-import type { Graph } from './job';
-import { Labels, nodeLabel } from './labels';
-import { forcedPalette, type Palette, palettes } from './palette';
-import { type Found, narrows, Occurrences, search } from './search';
 
 export interface Seen {
   graph: Graph;
@@ -126,5 +126,6 @@ export function lookOf(
     matches: found?.places ?? null,
     isNew: before ? (node) => before[node] <= 0 : null,
     lost: before ? (node) => lostBelow(graph, node) > 0 : null,
+    inlined: tree.inlined && ((node) => tree.inlined![node] === 1),
   };
 }

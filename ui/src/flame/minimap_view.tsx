@@ -1,8 +1,8 @@
 // The strip beside a graph that is deeper than the screen.
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { FlameCanvas, Look } from './flame_canvas';
-import { drawMap, viewAtMap, windowOnMap } from './minimap';
+import type { FlameCanvas, Look } from '../engine/flame_canvas';
+import { drawMap, viewAtMap, windowOnMap } from '../engine/minimap';
 
 export interface MapHandle {
   update(): void; // after the view has moved

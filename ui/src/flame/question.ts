@@ -1,8 +1,8 @@
 // The state as questions to the server and as work for the worker.
 import { comparisonParameters, reportParameters } from '../api/parameters';
+import type { Job } from '../engine/job';
 import type { State } from '../state/state';
 import { serverExpression } from '../text/match';
-import type { Job } from './job';
 
 const leastNodes = 100_000;
 export const mostNodes = 1_000_000;

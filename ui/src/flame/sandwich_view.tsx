@@ -1,10 +1,10 @@
 // One function with its callers above and its callees below, as two flame graphs that meet in it.
 import type { RefObject } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import type { Point } from './flame_canvas';
+import type { Point } from '../engine/flame_canvas';
+import type { Hit } from '../engine/hit';
+import { resolvePath } from '../engine/labels';
 import { type GraphHandle, GraphView, stepsTo } from './graph_view';
-import type { Hit } from './hit';
-import { resolvePath } from './labels';
 import type { Seen } from './look';
 
 function Half(props: {

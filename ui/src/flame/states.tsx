@@ -17,7 +17,7 @@ function widen(): Action {
 function actionFor(error: ApiError): Action | undefined {
   const { steps, nodes } = state.value;
   if ((error.kind === 'timeout' || error.kind === 'limit') && nodes > 0) {
-    return { title: 'Ask for fewer nodes', run: () => go({ nodes: 0 }) };
+    return { title: 'Load fewer nodes', run: () => go({ nodes: 0 }) };
   }
   if (steps.length === 0) return undefined;
   if (error.kind === 'nothing') return { title: 'Remove the steps', run: () => go({ steps: [], zoom: [] }) };
@@ -30,23 +30,29 @@ export function ErrorState({ error }: { error: ApiError }) {
   return <ErrorNotice error={error} action={actionFor(error)} />;
 }
 
-export function EmptyState() {
+export function EmptyState({ server }: { server: boolean }) {
   const { steps, search, matching } = state.value;
   const filtered = steps.length > 0 || (matching && search !== '');
   const action = filtered
     ? { title: 'Remove filters', run: () => go({ steps: [], matching: false, zoom: [] }) }
-    : widen();
+    : server
+      ? widen()
+      : null;
   return (
     <div class="notice" role="status">
-      <h2>{filtered ? 'No stacks are left' : 'No samples in this range'}</h2>
+      <h2>{filtered ? 'No stacks left' : server ? 'No samples in this range' : 'No samples'}</h2>
       <p class="muted">
         {filtered
-          ? 'There are samples, but the steps and the search leave none of them.'
-          : 'The series exists, but nothing was recorded in the time that is chosen.'}
+          ? 'The steps and the search filter out all samples.'
+          : server
+            ? 'The series exists, but nothing was recorded in the selected time range.'
+            : 'The profile has no samples.'}
       </p>
-      <button type="button" class="primary" onClick={action.run}>
-        {action.title}
-      </button>
+      {action && (
+        <button type="button" class="primary" onClick={action.run}>
+          {action.title}
+        </button>
+      )}
     </div>
   );
 }
@@ -57,10 +63,10 @@ export function NothingChosen({ compare }: { compare: boolean }) {
     <div class="notice" role="status">
       <h2>{what ? 'Nothing to compare with' : 'Nothing is selected'}</h2>
       <p class="muted">
-        {what ? 'Choose a baseline: another range, version or service.' : 'Choose a service and a kind of profile.'}
+        {what ? 'Choose a baseline: another range, version or service.' : 'Choose a service and a profile type.'}
       </p>
       <button type="button" class="primary" onClick={() => go({ view: what ? 'explore' : 'services' })}>
-        {what ? 'Back to explore' : 'Look at all services'}
+        {what ? 'Back to explore' : 'Show all services'}
       </button>
     </div>
   );

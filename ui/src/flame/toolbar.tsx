@@ -3,13 +3,14 @@ import type { RefObject } from 'preact';
 import { useAnswer } from '../api/answer';
 import { askJson } from '../api/client';
 import { sourceParameters } from '../api/parameters';
+import { wholeOf } from '../engine/info';
 import { type MenuGroup, showMenu } from '../parts/menu';
 import { hasPreset, presets, togglePreset } from '../parts/steps_bar';
 import type { ColorBy, GroupBy } from '../state/state';
 import { amend, go, state } from '../state/store';
 import { formatCount, formatShare } from '../text/format';
 import { visibleText } from '../text/safe';
-import { wholeOf } from './info';
+import { useAnswers } from './answers';
 import type { Seen } from './look';
 
 export const budgets = [0, 250_000, 500_000, 1_000_000];
@@ -46,7 +47,7 @@ function SearchBox({
   const bad = seen?.match.error ?? '';
   const found = seen?.found ?? null;
   const text = bad
-    ? 'not an expression'
+    ? 'invalid regular expression'
     : found
       ? found.count === 0
         ? 'no match'
@@ -59,7 +60,7 @@ function SearchBox({
         type="search"
         value={current.search}
         placeholder="Search  /regex/i"
-        aria-label="Search frames: text, or /expression/"
+        aria-label="Search frames: text, or /regex/"
         aria-invalid={bad ? true : undefined}
         aria-describedby="flame-found"
         autocomplete="off"
@@ -150,7 +151,7 @@ function RootChoice() {
   );
 }
 
-function moreMenu(compare: boolean): MenuGroup[] {
+function moreMenu(compare: boolean, server: boolean): MenuGroup[] {
   const { order, flip, shorten, nodes, scale } = state.value;
   const scales: MenuGroup = {
     title: 'Compare',
@@ -164,7 +165,7 @@ function moreMenu(compare: boolean): MenuGroup[] {
     ],
   };
   return [
-    ...(compare ? [scales] : []),
+    ...(compare && server ? [scales] : []),
     {
       title: 'Children',
       items: [
@@ -188,14 +189,18 @@ function moreMenu(compare: boolean): MenuGroup[] {
         run: () => togglePreset(preset),
       })),
     },
-    {
-      title: 'Nodes at most',
-      items: budgets.map((budget) => ({
-        title: budget === 0 ? '100,000 (default)' : formatCount(budget),
-        checked: nodes === budget,
-        run: () => go({ nodes: budget }),
-      })),
-    },
+    ...(server
+      ? [
+          {
+            title: 'Nodes at most',
+            items: budgets.map((budget) => ({
+              title: budget === 0 ? '100,000 (default)' : formatCount(budget),
+              checked: nodes === budget,
+              run: () => go({ nodes: budget }),
+            })),
+          },
+        ]
+      : []),
   ];
 }
 
@@ -206,6 +211,7 @@ export function Toolbar(props: {
   search: SearchHandle;
 }) {
   const current = state.value;
+  const { server } = useAnswers();
   return (
     <div class="flame-tools">
       <SearchBox seen={props.seen} box={props.box} search={props.search} />
@@ -229,10 +235,10 @@ export function Toolbar(props: {
         <Choice
           name="Group"
           value={current.group}
-          options={groups}
+          options={server ? groups : groups.filter(([group]) => group !== 'line')}
           onChoose={(group) => go({ group, zoom: [], sandwich: '' })}
         />
-        <RootChoice />
+        {server && <RootChoice />}
         {!props.compare && (
           <Choice
             name="Colour"
@@ -250,7 +256,7 @@ export function Toolbar(props: {
               x: box.left,
               y: box.bottom + 2,
               label: 'More of the flame graph',
-              groups: moreMenu(props.compare),
+              groups: moreMenu(props.compare, server),
             });
           }}
         >

@@ -1,8 +1,8 @@
 // The flame graph for those who do not see it: the node that has the focus, what is above, beside and below it, as items of
 // a tree. The table is the complete text of a profile; this is the graph's neighbourhood.
-import { spoken } from './info';
+import { spoken } from '../engine/info';
+import { around } from '../engine/walk';
 import type { Seen } from './look';
-import { around } from './walk';
 
 export function twinId(prefix: string, node: number): string {
   return `${prefix}-${node}`;

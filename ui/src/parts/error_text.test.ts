@@ -37,7 +37,7 @@ describe('an error', () => {
   });
   it('of a limit asks for less', () => {
     expect(errorText({ kind: 'limit', message: 'too much', hint: 'ask for less', column: 0 })).toEqual({
-      title: 'That is more than the server allows',
+      title: 'The request exceeds a limit of the server',
       text: 'Too much. Ask for less.',
       action: 'shorten',
     });

@@ -16,26 +16,26 @@ export function errorText(error: Pick<ApiError, 'kind' | 'message' | 'hint' | 'c
   switch (error.kind) {
     case 'gone':
       return {
-        title: 'The server does not answer',
-        text: 'It may be restarting, or the network is down. This page tries again by itself and keeps what you set.',
+        title: 'The server is not responding',
+        text: 'It may be restarting, or the network is down. This page retries automatically and keeps your settings.',
         action: 'retry',
       };
     case 'timeout':
       return {
         title: 'The query took too long',
-        text: `${said} A shorter range or a narrower selector reads less.`,
+        text: `${said} Try a shorter range or a narrower selector.`,
         action: 'shorten',
       };
     case 'token':
       return {
-        title: 'This server wants a token',
-        text: 'Ask whoever runs it, or make one on its machine: vesta token create --scope read',
+        title: 'This server requires a token',
+        text: 'Ask its administrator for one, or create one on the server: vesta token create --scope read',
         action: 'token',
       };
     case 'forbidden':
       return {
         title: 'Your token does not allow this',
-        text: `${said} Another token with the scope for it would.`,
+        text: `${said} Use a token with the required scope.`,
         action: 'token',
       };
     case 'bad':
@@ -44,17 +44,17 @@ export function errorText(error: Pick<ApiError, 'kind' | 'message' | 'hint' | 'c
       }
       return error.column > 0 || /\bselector\b/.test(error.message)
         ? { title: 'The selector has an error', text: said, action: 'edit' }
-        : { title: 'The server does not understand the question', text: said, action: 'none' };
+        : { title: 'The server rejected the request', text: said, action: 'none' };
     case 'nothing':
       return file && /\bfile\b/.test(error.message)
         ? {
             title: 'This file is no longer open',
-            text: 'The server keeps opened files in memory, and forgets those that nobody has looked at for an hour. Open it again to go on where you were.',
+            text: 'The server keeps opened files in memory and closes them after an hour without use. Open the file again to continue.',
             action: 'open-file',
           }
-        : { title: 'There is no such thing here', text: said, action: 'retry' };
+        : { title: 'Not found', text: said, action: 'retry' };
     case 'limit':
-      return { title: 'That is more than the server allows', text: said, action: 'shorten' };
+      return { title: 'The request exceeds a limit of the server', text: said, action: 'shorten' };
     default:
       return { title: 'The server failed', text: said, action: 'retry' };
   }

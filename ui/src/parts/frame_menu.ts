@@ -50,6 +50,7 @@ export function place(frame: Frame): string {
 }
 
 export interface FrameMenuOptions {
+  source?: boolean; // whether there is a view of source files; true where nothing is said
   // More items of the view, at the start of the group Focus.
   focus?: MenuItem[];
   copy?: MenuItem[];
@@ -103,11 +104,15 @@ export function frameMenu(frame: Frame, options: FrameMenuOptions = {}): MenuGro
       items: [
         { title: 'Search for this name', run: () => go({ search: frame.name }) },
         { title: 'In the table', run: () => go({ pane: 'table', search: frame.name }) },
-        {
-          title: 'Source',
-          disabled: !frame.file,
-          run: () => go({ view: 'source', sourceFile: frame.file ?? '', sourceLine: frame.line ?? 0 }),
-        },
+        ...(options.source === false
+          ? []
+          : [
+              {
+                title: 'Source',
+                disabled: !frame.file,
+                run: () => go({ view: 'source', sourceFile: frame.file ?? '', sourceLine: frame.line ?? 0 }),
+              },
+            ]),
       ],
     },
     {

@@ -1,6 +1,6 @@
 // Shows the menu that menu.ts says is open, and runs it by keyboard and pointer.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { keyLabel } from '../app/keys';
+import { keyLabel } from './commands/keys';
 import { closeMenu, type MenuItem, openMenu } from './menu';
 import { first, last, place, step, typeAhead } from './menu_keys';
 import './menu.css';

@@ -3,11 +3,11 @@ import type { ComponentChildren } from 'preact';
 import { useAnswer } from '../api/answer';
 import { ApiError, askJson } from '../api/client';
 import { refreshNow } from '../api/refresh';
-import { showDialog } from '../app/dialogs';
 import type { Source } from '../state/state';
 import { go, linkTo, state } from '../state/store';
 import { absolute, resolveRange } from '../state/time';
 import { formatAgo, formatTime } from '../text/format';
+import { showDialog } from './dialogs';
 import { classifyEmpty, errorText } from './error_text';
 
 interface NoticeProps {
@@ -67,7 +67,7 @@ export function ErrorNotice({ error, retry, source, action: own }: ErrorProps) {
       <>
         {!current.file && (
           <button type="button" class="primary" onClick={() => go({ source: shorten(state.value.source) })}>
-            Look at the last quarter of the range
+            Show the last quarter of the range
           </button>
         )}
         <button type="button" onClick={retry ?? refreshNow}>
@@ -142,7 +142,7 @@ export function EmptyNotice({ source, onChange }: { source: Source; onChange?: (
   if (source.file) {
     return (
       <Notice title="Nothing in this file matches">
-        The file has no samples of this type with these labels and filters. Take filters away, or choose another type.
+        The file has no samples of this type with these labels and filters. Remove filters, or choose another type.
       </Notice>
     );
   }
@@ -164,7 +164,7 @@ export function EmptyNotice({ source, onChange }: { source: Source; onChange?: (
           </button>
         }
       >
-        Nothing was ever stored for <code>{source.query || '{}'}</code>. Look for a misspelt label or value; the field
+        No data was ever stored for <code>{source.query || '{}'}</code>. Look for a misspelt label or value; the field
         offers those that exist.
       </Notice>
     );
@@ -181,11 +181,11 @@ export function EmptyNotice({ source, onChange }: { source: Source; onChange?: (
   if (why.kind === 'stopped') {
     return (
       <Notice
-        title="Nothing has come in lately"
+        title="No recent data"
         action={
           <>
             {goThere}
-            <a href={linkTo({ view: 'targets' })}>Look at the targets</a>
+            <a href={linkTo({ view: 'targets' })}>Show targets</a>
           </>
         }
       >

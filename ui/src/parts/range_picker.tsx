@@ -1,10 +1,10 @@
 // When: presets, times to the second, a step back or forward, twice as long, and how often to look again.
 import { useEffect, useId, useState } from 'preact/hooks';
 import { paused, refreshNow } from '../api/refresh';
-import { useCommands } from '../app/commands';
 import type { Source } from '../state/state';
 import { amend, state } from '../state/store';
 import { resolveRange, shiftRange, spanWord, widenRange } from '../state/time';
+import { useCommands } from './commands/commands';
 import { Popover } from './popover';
 import { checkRange, presets, rangeTitle, showTime } from './range_words';
 import './range_picker.css';
@@ -78,7 +78,7 @@ function LiveControls() {
   const { refresh } = state.value;
   return (
     <span class="range-live">
-      <button type="button" class="range-step" aria-label="Refresh" title="Look again" onClick={refreshNow}>
+      <button type="button" class="range-step" aria-label="Refresh" title="Refresh" onClick={refreshNow}>
         <span aria-hidden="true">↻</span>
       </button>
       <select

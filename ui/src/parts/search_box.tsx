@@ -1,8 +1,8 @@
 // The search that all views share, where the flame graph with its own is not on screen.
 import { useRef } from 'preact/hooks';
-import { useCommands } from '../app/commands';
 import { amend, state } from '../state/store';
 import { matchOf } from '../text/match';
+import { useCommands } from './commands/commands';
 import './search_box.css';
 
 export function SearchBox({ label }: { label: string }) {
@@ -15,7 +15,7 @@ export function SearchBox({ label }: { label: string }) {
       type="search"
       class="search-box"
       aria-label={label}
-      placeholder="Search: name or /expression/"
+      placeholder="Search: name or /regex/"
       spellcheck={false}
       aria-invalid={matchOf(search).error !== ''}
       value={search}

@@ -200,8 +200,8 @@ export function SelectorBar({ source, onChange, label }: Props) {
                 <button
                   type="button"
                   class="quiet mono"
-                  title={`${words[matcher.operator]} – click to turn round`}
-                  aria-label={`${name}: turn round to ${words[turned[matcher.operator]]}`}
+                  title={`${words[matcher.operator]} – click to negate`}
+                  aria-label={`${name}: change to ${words[turned[matcher.operator]]}`}
                   onClick={() =>
                     setMatchers(
                       parsed.matchers.map((other, at) =>

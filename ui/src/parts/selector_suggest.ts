@@ -1,6 +1,8 @@
 // What can be chosen at the cursor of a selector, and what choosing does to the text. Lists of types, labels and values
 // come from the server; sorting them out needs no server.
 import { formatSelector, parseSelector } from '../state/selector';
+import { compareWords, shortWords } from '../text/profile_types';
+import { profileTypes } from '../text/profile_types.gen';
 import type { Place } from './selector_tokens';
 
 export interface Suggestion {
@@ -135,16 +137,6 @@ export function restOf(text: string, place: Place): string {
 // An empty value is one that is about to be typed.
 const isWhole = (value: string) => value !== '';
 
-// For the list of types: the short words that the server takes, where they are clear; else the five-part id.
-const shortWords: [string, string[]][] = [
-  ['cpu', ['cpu', 'samples']],
-  ['off-cpu', ['off_cpu', 'offcpu', 'off-cpu']],
-  ['wall', ['wall']],
-  ['alloc', ['alloc_space', 'alloc_sample_bytes', 'alloc_in_new_tlab_bytes', 'alloc_bytes', 'malloc_bytes', 'space']],
-  ['inuse', ['inuse_space', 'inuse_bytes', 'live_bytes', 'live']],
-  ['goroutine', ['goroutine', 'goroutines']],
-];
-
 export interface ProfileTypeRow {
   id: string;
   name: string;
@@ -153,26 +145,21 @@ export interface ProfileTypeRow {
   temporality?: string;
 }
 
+// For the list of types: the short words that the server takes, where they are clear; else the five-part id.
 export function typeEntries(types: readonly ProfileTypeRow[]): TypeEntry[] {
   const words = new Map<string, string>(); // id → word
-  for (const [word, names] of shortWords) {
-    for (const name of names) {
-      const found = types.filter((type) => type.type === name);
+  for (const word of shortWords) {
+    for (const row of profileTypes.filter((row) => row.word === word)) {
+      // What several words may mean ("delay") is clear in the family of that name only.
+      const isShared = profileTypes.some((other) => other.type === row.type && other.word && other.word !== word);
+      const found = types.filter((type) => type.type === row.type && (!isShared || type.name === word));
       if (found.length === 1) words.set(found[0].id, word);
       if (found.length > 0) break;
     }
-  }
-  for (const word of ['mutex', 'block']) {
-    const found = types.filter((type) => type.name === word && type.type === 'delay');
-    if (found.length === 1) words.set(found[0].id, word);
   }
   const entry = (type: ProfileTypeRow): TypeEntry => {
     const word = words.get(type.id);
     return { word: word ?? type.id, detail: word ? `${type.type}, ${type.unit}` : '' };
   };
-  const rank = ({ word }: TypeEntry) => {
-    const at = [...shortWords.map(([short]) => short), 'mutex', 'block'].indexOf(word);
-    return at < 0 ? 99 : at;
-  };
-  return types.map(entry).sort((a, b) => rank(a) - rank(b) || (a.word < b.word ? -1 : 1));
+  return types.map(entry).sort((a, b) => compareWords(a.word, b.word));
 }

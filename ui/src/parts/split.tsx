@@ -2,6 +2,7 @@
 // browser.
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
+import { browserStorage } from '../state/storage';
 import './split.css';
 
 interface Props {
@@ -17,10 +18,10 @@ const clamp = (share: number) => Math.min(1 - least, Math.max(least, share));
 export function Split({ name, label, first, second }: Props) {
   const key = `vesta-split-${name}`;
   const box = useRef<HTMLDivElement>(null);
-  const [share, setShare] = useState(() => clamp(Number(localStorage.getItem(key)) || 0.55));
+  const [share, setShare] = useState(() => clamp(Number(browserStorage('localStorage')?.getItem(key)) || 0.55));
   const move = (next: number) => {
     setShare(clamp(next));
-    localStorage.setItem(key, String(clamp(next)));
+    browserStorage('localStorage')?.setItem(key, String(clamp(next)));
   };
   return (
     <div ref={box} class="split" style={{ '--split': `${share * 100}%` }}>

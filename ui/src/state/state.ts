@@ -1,8 +1,8 @@
 // Everything that a link restores. Plain data: no component keeps state of its own that a colleague who opens the link
 // would miss. url.ts writes and reads it, store.ts holds the current one.
+import type { Pane, View } from './views';
 
-export type View = 'services' | 'explore' | 'diff' | 'heatmap' | 'source' | 'targets';
-export type Pane = 'flame' | 'table' | 'tree' | 'both';
+export type { Pane, View };
 export type GroupBy = 'function' | 'line' | 'file' | 'binary';
 // auto: by binary, or by package where nearly everything is of one binary.
 export type ColorBy = 'auto' | 'binary' | 'kind' | 'package' | 'file' | 'self';

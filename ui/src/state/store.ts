@@ -6,15 +6,31 @@ import { formatState, parseState } from './url';
 
 const hasWindow = typeof window !== 'undefined';
 
-export const state = signal<State>(hasWindow ? parseState(location.search) : defaultState);
+// An exported page keeps its state behind the #, which works for files too, and starts from a state of its own.
+let base = defaultState;
+let inHash = false;
+
+function readAddress(): State {
+  return parseState(inHash ? location.hash.slice(1) : location.search, base);
+}
+
+export const state = signal<State>(hasWindow ? readAddress() : defaultState);
 
 function address(next: State): string {
-  return hasWindow ? location.pathname + formatState(next) : formatState(next);
+  const query = formatState(next, base);
+  if (!hasWindow) return query;
+  return inHash ? `#${query.slice(1)}` : location.pathname + query;
+}
+
+export function keepInHash(start: State) {
+  base = start;
+  inHash = true;
+  state.value = readAddress();
 }
 
 // States that stand for one address are not told apart: Back would seem to do nothing.
 function moves(next: State): boolean {
-  return formatState(next) !== formatState(state.value);
+  return formatState(next, base) !== formatState(state.value, base);
 }
 
 export function go(change: Partial<State>) {
@@ -50,6 +66,6 @@ export function linkTo(change: Partial<State>): string {
 
 if (hasWindow) {
   window.addEventListener('popstate', () => {
-    state.value = parseState(location.search);
+    state.value = readAddress();
   });
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defaultState, type Source, type State } from './state';
 import { formatState, parseState } from './url';
+import { paneNames, viewNames } from './views';
 
 // A small generator with a seed: a failure names the seed, and repeats.
 function random(seed: number) {
@@ -48,7 +49,7 @@ function anyState(seed: number): State {
   });
   const flag = () => pick(true, false);
   return {
-    view: pick('services', 'explore', 'diff', 'heatmap', 'source', 'targets'),
+    view: pick(...viewNames),
     source: source(),
     baseline: pick(null, source()),
     refresh: below(100),
@@ -65,7 +66,7 @@ function anyState(seed: number): State {
     recursion: flag(),
     zoom: Array.from({ length: below(4) }, text),
     sandwich: text(),
-    pane: pick('flame', 'table', 'tree', 'both'),
+    pane: pick(...paneNames),
     search: text(),
     matching: flag(),
     color: pick('auto', 'binary', 'kind', 'package', 'file', 'self'),

@@ -1,6 +1,7 @@
 // State as the query part of an address and back. What has its default is left out; what cannot be understood falls back
 // to the default, so that a link from another version still opens. For all states: parse(format(state)) equals state.
-import { defaultSource, defaultState, type Source, type State, type Step, type StepKind } from './state';
+import { defaultState, type Source, type State, type Step, type StepKind } from './state';
+import { paneNames, viewNames } from './views';
 
 type Codec<T> = { write(value: T): string; read(text: string): T | undefined };
 
@@ -21,7 +22,7 @@ type Scalars = Omit<State, 'source' | 'baseline' | 'steps' | 'zoom'>;
 type Fields = { [Key in keyof Scalars]: [name: string, codec: Codec<Scalars[Key]>] };
 
 const fields: Fields = {
-  view: ['view', word('services', 'explore', 'diff', 'heatmap', 'source', 'targets')],
+  view: ['view', word(...viewNames)],
   refresh: ['refresh', count],
   trace: ['trace', text],
   span: ['span', text],
@@ -31,7 +32,7 @@ const fields: Fields = {
   inverted: ['inverted', flag],
   recursion: ['recursion', flag],
   sandwich: ['sandwich', text],
-  pane: ['pane', word('flame', 'table', 'tree', 'both')],
+  pane: ['pane', word(...paneNames)],
   search: ['search', text],
   matching: ['matching', flag],
   color: ['color', word('auto', 'binary', 'kind', 'package', 'file', 'self')],
@@ -94,15 +95,16 @@ function readSource(parameters: URLSearchParams, base: Source, prefix: string): 
   return source;
 }
 
-export function formatState(state: State): string {
+// `base` is what an empty address stands for.
+export function formatState(state: State, base = defaultState): string {
   const parameters = new URLSearchParams();
   const put = <Key extends keyof Scalars>(key: Key) => {
     const [name, codec] = fields[key];
-    if (state[key] !== defaultState[key]) parameters.set(name, codec.write(state[key]));
+    if (state[key] !== base[key]) parameters.set(name, codec.write(state[key]));
   };
   put('view');
-  writeSource(parameters, state.source, defaultSource, '');
-  if (state.baseline) {
+  writeSource(parameters, state.source, base.source, '');
+  if (state.baseline && !base.baseline) {
     parameters.set('baseline', '1');
     // Most comparisons differ in one thing only: what is alike is not repeated.
     writeSource(parameters, state.baseline, state.source, 'base_');
@@ -114,9 +116,9 @@ export function formatState(state: State): string {
   return query ? `?${query}` : '';
 }
 
-export function parseState(query: string): State {
+export function parseState(query: string, base = defaultState): State {
   const parameters = new URLSearchParams(query);
-  const state: State = { ...defaultState };
+  const state: State = { ...base };
   const take = <Key extends keyof Scalars>(key: Key) => {
     const [name, codec] = fields[key];
     const value = parameters.get(name);
@@ -124,8 +126,8 @@ export function parseState(query: string): State {
     if (read !== undefined) (state as Scalars)[key] = read;
   };
   for (const key of Object.keys(fields) as (keyof Scalars)[]) take(key);
-  state.source = readSource(parameters, defaultSource, '');
-  state.baseline = parameters.get('baseline') === '1' ? readSource(parameters, state.source, 'base_') : null;
+  state.source = readSource(parameters, base.source, '');
+  state.baseline = parameters.get('baseline') === '1' ? readSource(parameters, state.source, 'base_') : base.baseline;
   state.steps = parameters.getAll('step').flatMap((value) => readStep(value) ?? []);
   state.zoom = parameters.getAll('zoom');
   return state;

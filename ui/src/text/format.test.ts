@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatAgo, formatRate, formatRelative, formatShare, formatSpan, formatValue } from './format';
+import { formatAgo, formatCount, formatRate, formatRelative, formatShare, formatSpan, formatValue } from './format';
 
 describe('numbers for people', () => {
   it('have three digits and a unit', () => {
@@ -23,11 +23,11 @@ describe('numbers for people', () => {
     expect(formatShare(5, 0)).toBe('–');
   });
   it('call CPU time per second cores', () => {
-    expect(formatRate(1.5e9, 'nanoseconds')).toBe('1.50 cores');
-    expect(formatRate(4.4e6, 'nanoseconds')).toBe('0.0044 cores');
-    expect(formatRate(1, 'nanoseconds')).toBe('< 0.0001 cores');
-    expect(formatRate(0, 'nanoseconds')).toBe('0 cores');
-    expect(formatRate(2048, 'bytes')).toBe('2 KiB/s');
+    expect(formatRate(1.5e9, 'nanoseconds', 'cpu')).toBe('1.50 cores');
+    expect(formatRate(4.4e6, 'nanoseconds', 'cpu')).toBe('0.0044 cores');
+    expect(formatRate(1, 'nanoseconds', 'cpu')).toBe('< 0.0001 cores');
+    expect(formatRate(0, 'nanoseconds', 'cpu')).toBe('0 cores');
+    expect(formatRate(2048, 'bytes', 'alloc_space')).toBe('2 KiB/s');
   });
   it('do not call waiting cores', () => {
     expect(formatRate(1.5e9, 'nanoseconds', 'off_cpu')).toBe('1.50 s/s');
@@ -44,5 +44,11 @@ describe('numbers for people', () => {
     expect(formatAgo(0, 239_000)).toBe('3 min ago');
     expect(formatAgo(0, 3 * 86_400_000)).toBe('3 d ago');
     expect(formatAgo(0, 1000)).toBe('just now');
+  });
+
+  it('groups the digits of counts', () => {
+    const values = [0, 7, 999, 1000, 12_345, 1_234_567, -45_678, 1234.5678, 0.1234];
+    const grouped = new Intl.NumberFormat('en-US');
+    expect(values.map(formatCount)).toEqual(values.map((value) => grouped.format(value)));
   });
 });

@@ -85,3 +85,15 @@ describe('names of services', () => {
     expect(plainService('cpu{service_name="unknown_service:java"}')).toBe('cpu{service_name="unknown_service:java"}');
   });
 });
+
+describe('a namespace', () => {
+  it('is found in plain names and behind return types alike', () => {
+    expect(packageOf('acme::net::Pool<std::string, int>::get(long, char) const')).toBe('acme');
+    expect(packageOf('std::string ns::f(int)')).toBe('ns');
+    expect(packageOf('void ns::f<int>(a::b)')).toBe('ns');
+    expect(packageOf('ns::Type::operator<<(int)')).toBe('ns');
+    expect(packageOf('ns::f(int) [clone .cold]')).toBe('ns');
+    expect(packageOf('ns::a<b')).toBe('ns');
+    expect(packageOf('malloc')).toBe('(none)');
+  });
+});

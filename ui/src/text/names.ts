@@ -33,16 +33,20 @@ function inOperator(name: string, at: number): boolean {
 
 // Everything between brackets of these kinds goes, at any depth. Brackets that do not fit are left as they are.
 function withoutBrackets(name: string, open: '<' | '('): string {
+  if (!name.includes(open)) return name;
   const close = opens[open];
   let depth = 0;
   let out = '';
+  let from = 0; // of what is kept next
   for (let at = 0; at < name.length; at++) {
     const c = name[at];
-    if (c === open && !(open === '<' && inOperator(name, at))) depth++;
-    else if (c === close && depth > 0 && !(open === '<' && (inOperator(name, at) || name[at - 1] === '-'))) depth--;
-    else if (depth === 0) out += c;
+    if (c === open && !(open === '<' && inOperator(name, at))) {
+      if (depth++ === 0) out += name.slice(from, at);
+    } else if (c === close && depth > 0 && !(open === '<' && (inOperator(name, at) || name[at - 1] === '-'))) {
+      if (--depth === 0) from = at + 1;
+    }
   }
-  return depth === 0 ? out : name;
+  return depth === 0 ? out + name.slice(from) : name;
 }
 
 // "std::vector<int>::push_back(int&&)" → "std::vector::push_back"
@@ -132,6 +136,22 @@ export function shortName(name: string, kind: NameKind = 0): string {
 
 const noPackage = '(none)';
 
+// "acme" of "acme::net::Pool<int>::get(long)": nearly all names begin with their namespace, and need not be shortened to
+// find it. Empty for those with a return type, an operator or anything else before it.
+function plainNamespace(name: string): string {
+  const end = name.indexOf('::');
+  if (end <= 0 || !/^[A-Za-z_]\w*$/.test(name.slice(0, end)) || name.includes('operator')) return '';
+  let depth = 0;
+  for (let at = end; at < name.length; at++) {
+    const c = name[at];
+    if (c === '<') depth++;
+    else if (c === '>') depth--;
+    else if (depth === 0 && c === '(') break;
+    else if (depth === 0 && c === ' ') return '';
+  }
+  return depth === 0 ? name.slice(0, end) : '';
+}
+
 // What a name belongs to: C++ namespace, Rust crate, Go or Java package, else what stands before the last dot.
 export function packageOf(name: string, kind: NameKind = 0): string {
   if (kind === 2) return 'kernel';
@@ -149,6 +169,8 @@ export function packageOf(name: string, kind: NameKind = 0): string {
       return found ? found[1].slice(0, -1).replace(/\//g, '.') : noPackage;
     }
     case 'cpp': {
+      const plain = plainNamespace(text);
+      if (plain) return plain;
       const short = looksCpp.test(text) ? shortCpp(text) : text;
       const end = short.indexOf('::');
       return end > 0 ? short.slice(0, end) : noPackage;

@@ -64,8 +64,11 @@
       boxes[i].classList.toggle('ancestor', isAncestor);
       if (isAncestor) place(i, data.margin, inner);
       if (inside) {
-        place(i, data.margin + (data.start[i] - from) / extent * inner,
-            data.extent[zoomed] === 0 ? inner : data.extent[i] / extent * inner);
+        place(
+          i,
+          data.margin + ((data.start[i] - from) / extent) * inner,
+          data.extent[zoomed] === 0 ? inner : (data.extent[i] / extent) * inner,
+        );
       }
     }
   }
@@ -75,13 +78,16 @@
     const parent = data.parent[i];
     if (!isDiff) {
       const ofParent = i === 0 ? '' : `, ${formatPercent(value, data.value[parent])} of parent`;
-      return `${nameOf(i)}: ${formatValue(value, data.unit)}, ` +
-          `${formatPercent(value, data.total)} of total${ofParent}`;
+      return (
+        `${nameOf(i)}: ${formatValue(value, data.unit)}, ` + `${formatPercent(value, data.total)} of total${ofParent}`
+      );
     }
     const before = data.beforeValue[i];
-    return `${nameOf(i)}: before ${formatValue(before, data.unit)} (${formatPercent(before, data.before)}), ` +
-        `after ${formatValue(value, data.unit)} (${formatPercent(value, data.total)}), ` +
-        `change ${formatDelta(value - before, data.unit)} (${formatChange(before, value)})`;
+    return (
+      `${nameOf(i)}: before ${formatValue(before, data.unit)} (${formatPercent(before, data.before)}), ` +
+      `after ${formatValue(value, data.unit)} (${formatPercent(value, data.total)}), ` +
+      `change ${formatDelta(value - before, data.unit)} (${formatChange(before, value)})`
+    );
   }
 
   const details = byId('details');
@@ -117,7 +123,7 @@
   function search(text) {
     query = text;
     const { test, error } = parseQuery(text);
-    const hits = data.names.map((name) => test !== null && test(name));
+    const hits = data.names.map((name) => test?.(name) ?? false);
     const within = new Uint8Array(count);
     let after = 0;
     let before = 0;
@@ -132,11 +138,11 @@
       boxes[i].classList.toggle('match', hit);
       boxes[i].classList.toggle('rest', test !== null && !hit);
     }
-    const share = isDiff ? `${formatPercent(before, data.before)} → ${formatPercent(after, data.total)}`
-        : formatPercent(after, data.total);
+    const share = isDiff
+      ? `${formatPercent(before, data.before)} → ${formatPercent(after, data.total)}`
+      : formatPercent(after, data.total);
     const unseen = data.cutShare > 0 ? ` (+ at most ${formatPercent(data.cutShare, 1)} not drawn)` : '';
-    matched.textContent = error ? `not a valid expression: ${error}`
-        : test ? `matched: ${share}${unseen}` : '';
+    matched.textContent = error ? `not a valid expression: ${error}` : test ? `matched: ${share}${unseen}` : '';
     showDetails();
   }
 
@@ -217,10 +223,16 @@
     const toParent = data.icicle ? 'ArrowUp' : 'ArrowDown';
     const siblings = children[data.parent[focused]];
     const at = siblings.indexOf(focused);
-    const target = event.key === toChild ? children[focused][0]
-        : event.key === toParent ? data.parent[focused]
-        : event.key === 'ArrowLeft' ? siblings[at - 1]
-        : event.key === 'ArrowRight' ? siblings[at + 1] : undefined;
+    const target =
+      event.key === toChild
+        ? children[focused][0]
+        : event.key === toParent
+          ? data.parent[focused]
+          : event.key === 'ArrowLeft'
+            ? siblings[at - 1]
+            : event.key === 'ArrowRight'
+              ? siblings[at + 1]
+              : undefined;
     if (target === undefined) return;
     event.preventDefault();
     if (boxes[target].style.display === 'none') zoom(data.parent[target]);
@@ -231,7 +243,10 @@
     box.setAttribute('role', 'treeitem');
     box.addEventListener('pointerenter', () => showDetails(i));
     box.addEventListener('pointerleave', () => showDetails());
-    box.addEventListener('click', () => { zoom(i); focus(i); });
+    box.addEventListener('click', () => {
+      zoom(i);
+      focus(i);
+    });
   });
   byId('frames').setAttribute('role', 'tree');
   byId('frames').setAttribute('aria-label', 'Flame graph');
@@ -242,7 +257,7 @@
 
   root.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') return reset();
-    if ((event.ctrlKey || event.metaKey) && event.key === 'f' || event.key === '/' && event.target !== field) {
+    if (((event.ctrlKey || event.metaKey) && event.key === 'f') || (event.key === '/' && event.target !== field)) {
       event.preventDefault();
       return openSearch();
     }

@@ -1,7 +1,19 @@
 // Numbers as text, in the same words as the command line prints them.
 
-const TIME_SCALES = [['ns', 1], ['us', 1e3], ['ms', 1e6], ['s', 1e9], ['hrs', 3600e9]];
-const MEMORY_SCALES = [['B', 1], ['kB', 2 ** 10], ['MB', 2 ** 20], ['GB', 2 ** 30], ['TB', 2 ** 40]];
+const TIME_SCALES = [
+  ['ns', 1],
+  ['us', 1e3],
+  ['ms', 1e6],
+  ['s', 1e9],
+  ['hrs', 3600e9],
+];
+const MEMORY_SCALES = [
+  ['B', 1],
+  ['kB', 2 ** 10],
+  ['MB', 2 ** 20],
+  ['GB', 2 ** 30],
+  ['TB', 2 ** 40],
+];
 
 // unit: {name, kind: 'time' | 'memory' | 'count' | 'other', toBase}
 function formatValue(value, unit) {
@@ -16,7 +28,7 @@ function formatValue(value, unit) {
 }
 
 function formatPercent(part, whole) {
-  const percent = whole === 0 ? 0 : part / whole * 100;
+  const percent = whole === 0 ? 0 : (part / whole) * 100;
   const size = Math.abs(percent);
   if (size < 0.005) return '0%';
   if (size >= 99.95 && size <= 100.05) return percent < 0 ? '-100%' : '100%';

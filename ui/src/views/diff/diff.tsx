@@ -5,8 +5,8 @@ import { askJson } from '../../api/client';
 import { comparisonParameters } from '../../api/parameters';
 import { refreshCount } from '../../api/refresh';
 import type { Diff } from '../../api/types';
-import { useCommands } from '../../app/commands';
 import { FlamePane } from '../../flame/flame_pane';
+import { useCommands } from '../../parts/commands/commands';
 import { RangePicker } from '../../parts/range_picker';
 import { RegionChip } from '../../parts/region_chip';
 import { SelectorBar } from '../../parts/selector_bar';
@@ -19,6 +19,7 @@ import { formatRelative, formatTime } from '../../text/format';
 import { measureOf, plainMeasure } from '../../text/measure';
 import { shortName } from '../../text/names';
 import { clippedText, visibleText } from '../../text/safe';
+import { ServerAnswers } from '../table/server_answers';
 import { TablePane } from '../table/table_pane';
 import { TreePane } from '../tree/tree_pane';
 import './diff.css';
@@ -112,7 +113,7 @@ function Summary({ diff }: { diff: Diff }) {
     <div class="diff-summary" role="status">
       <p>
         {diff.scale === 'normalized' ? (
-          'Both sides are scaled to one total: only the mix shows, not whether it grew. '
+          'Both sides are scaled to the same total: this shows the mix, not the growth. '
         ) : (
           <>
             <strong class={tone}>
@@ -270,18 +271,20 @@ export function DiffView() {
           <p>
             {source.file
               ? 'Open a second file, or give the baseline a selector.'
-              : 'Say what to look at in the selector of a side, or choose a service.'}
+              : 'Enter a selector for a side, or choose a service.'}
           </p>
           <button type="button" onClick={() => go({ view: 'services' })}>
-            To the services
+            Show services
           </button>
         </div>
       ) : (
-        <div class={now.pane === 'both' ? 'diff-panes diff-both' : 'diff-panes'}>
-          {(now.pane === 'flame' || now.pane === 'both') && <FlamePane compare />}
-          {(now.pane === 'table' || now.pane === 'both') && <TablePane compare />}
-          {now.pane === 'tree' && <TreePane compare />}
-        </div>
+        <ServerAnswers>
+          <div class={now.pane === 'both' ? 'diff-panes diff-both' : 'diff-panes'}>
+            {(now.pane === 'flame' || now.pane === 'both') && <FlamePane compare />}
+            {(now.pane === 'table' || now.pane === 'both') && <TablePane compare />}
+            {now.pane === 'tree' && <TreePane compare />}
+          </div>
+        </ServerAnswers>
       )}
     </div>
   );

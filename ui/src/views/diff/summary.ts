@@ -37,12 +37,12 @@ const mostNamed = 3;
 // With `named`, the largest of them follow.
 export function significanceSentence(significant: number | undefined, diff: Header, named = false): string {
   if (!diff.samples_before || !diff.samples_after || significant === undefined) {
-    return 'Whether single changes are more than chance cannot be told: the number of samples is not known.';
+    return 'Significance is unknown: these profiles do not say how many samples they have.';
   }
-  if (significant === 0) return 'No function changed by more than chance would explain (q < 0.05).';
+  if (significant === 0) return 'No function changed significantly (q < 0.05).';
   const functions = significant === 1 ? '1 function' : `${formatCount(significant)} functions`;
   const end = !named ? '.' : significant > 1 ? '; the largest:' : ':';
-  return `${functions} changed by more than chance would explain (q < 0.05)${end}`;
+  return `${functions} changed significantly (q < 0.05)${end}`;
 }
 
 export interface LargestChange {

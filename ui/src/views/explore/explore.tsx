@@ -2,10 +2,10 @@
 import { useEffect } from 'preact/hooks';
 import { useAnswer } from '../../api/answer';
 import { useCoverage } from '../../api/coverage';
-import { FirstRun } from '../../app/first_run';
-import { serverConfig } from '../../app/server_config';
-import { compare, setBaseline } from '../../app/shell_commands';
+import { serverConfig } from '../../api/server_config';
+import { compare, setBaseline } from '../../parts/compare';
 import { EmptyNotice, ErrorNotice, Notice, Waiting } from '../../parts/notice';
+import { PaneSwitch } from '../../parts/pane_switch';
 import { RangePicker } from '../../parts/range_picker';
 import { RegionChip } from '../../parts/region_chip';
 import { SelectorBar } from '../../parts/selector_bar';
@@ -16,8 +16,9 @@ import { amend, go, goSource, state } from '../../state/store';
 import { formatCount } from '../../text/format';
 import { visibleText } from '../../text/safe';
 import { FileBar } from '../files/file_bar';
+import { FirstRun } from '../first_run/first_run';
 import { CoverageLine } from './coverage_line';
-import { PaneSwitch, Panes } from './panes';
+import { Panes } from './panes';
 import { SampleFilters } from './sample_filters';
 import { SeriesPanel } from './series_panel';
 import './explore.css';
@@ -58,10 +59,10 @@ export function ExploreView() {
       </div>
       <div class="row explore-second">
         <TypeSelect types={types.data ?? []} />
-        <button type="button" title="Compare other data with this (b)" onClick={setBaseline}>
+        <button type="button" title="Use this as the baseline of a comparison (b)" onClick={setBaseline}>
           Set as baseline
         </button>
-        <button type="button" title="With the baseline, or the time before (Shift+C)" onClick={compare}>
+        <button type="button" title="Compare with the baseline, or with the time before (Shift+C)" onClick={compare}>
           Compare
         </button>
         <SampleFilters />

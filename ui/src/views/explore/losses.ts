@@ -1,10 +1,13 @@
 // Why samples or parts of stacks are missing, in words for somebody who did not write the agent.
 const explanations: [RegExp, string][] = [
-  [/ring full/, 'samples came faster than the agent could read them; a lower rate or more CPU for the agent helps'],
+  [
+    /ring full/,
+    'samples came faster than the agent could read them; lower the sampling rate or give the agent more CPU',
+  ],
   [/no scratch memory/, 'the kernel had no free buffer at that moment'],
-  [/naming too slow/, 'finding names took longer than the samples could wait'],
-  [/queue full/, 'the server was away for longer than the agent can keep profiles'],
-  [/damaged record/, 'what the kernel delivered made no sense'],
+  [/symbolization too slow/, 'symbolization could not keep up with the samples'],
+  [/queue full/, 'the server was unreachable for longer than the agent can buffer profiles'],
+  [/damaged record/, 'the kernel delivered a damaged record'],
   [
     /more than \d+ frames|stack truncated|depth/,
     'the stack is deeper than what is recorded; its outermost frames are missing',
@@ -15,16 +18,13 @@ const explanations: [RegExp, string][] = [
   ],
   [
     /mappings of the process unknown|address outside/,
-    'the process was too young, or runs code from memory that no file backs',
+    'the process had just started, or runs code that is not backed by a file',
   ],
-  [
-    /stack memory not readable|stack makes no sense|deeper than what was copied/,
-    'the stack could not be followed to its end',
-  ],
-  [/lost by perf/, 'perf itself says that it lost these'],
-  [/invalid UTF-8/, 'names had bytes that are no text, and were mended'],
+  [/stack memory not readable|invalid stack|deeper than the copy/, 'the stack could not be unwound completely'],
+  [/lost by perf/, 'perf reported these samples as lost'],
+  [/invalid UTF-8/, 'names contained invalid UTF-8, which was replaced'],
 ];
 
 export function explainLoss(reason: string): string {
-  return explanations.find(([pattern]) => pattern.test(reason))?.[1] ?? 'counted by whoever made the profile';
+  return explanations.find(([pattern]) => pattern.test(reason))?.[1] ?? 'reported by the tool that made the profile';
 }

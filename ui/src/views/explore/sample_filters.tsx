@@ -1,8 +1,8 @@
 // Only the samples of one trace or span, or with labels of their own. Out of the way unless used.
 import { useId, useState } from 'preact/hooks';
-import { fillLink } from '../../app/link_templates';
-import { serverConfig } from '../../app/server_config';
+import { serverConfig } from '../../api/server_config';
 import { go, state } from '../../state/store';
+import { fillLink } from '../../text/link_templates';
 
 type Name = 'trace' | 'span' | 'sampleLabels';
 const fields: [Name, string, string][] = [

@@ -4,14 +4,14 @@ import { useAnswer } from '../../api/answer';
 import { askJson } from '../../api/client';
 import { totalsParameters } from '../../api/parameters';
 import type { Totals } from '../../api/types';
-import { compare } from '../../app/shell_commands';
-import { isDark } from '../../app/theme';
+import { compare } from '../../parts/compare';
 import { ErrorNotice } from '../../parts/notice';
 import { rangeTitle } from '../../parts/range_words';
 import { listLabels } from '../../parts/selector_lists';
 import { toast } from '../../parts/toast';
 import { withMatcher } from '../../state/selector';
 import { go, goSource, state } from '../../state/store';
+import { isDark } from '../../state/theme';
 import { absolute, resolveRange } from '../../state/time';
 import { formatCount, formatRate, formatTime, formatValue } from '../../text/format';
 import { labelText } from '../../text/names';
@@ -45,7 +45,7 @@ export function SeriesPanel() {
   );
   const instant = totals?.temporality === 'instant';
   const format = (value: number) =>
-    instant ? formatValue(value, totals?.unit ?? '') : formatRate(value, totals?.unit ?? '', totals?.type);
+    instant ? formatValue(value, totals?.unit ?? '') : formatRate(value, totals?.unit ?? '', totals?.type ?? '');
 
   const choose = (index: number, exclude: boolean) => {
     const series = data?.series[index];
@@ -193,7 +193,7 @@ function ChartBox({ data, format, events }: BoxProps) {
       class="explore-chart"
       ref={element}
       role="img"
-      aria-label="Chart of the series. The list beside it and the summary below say the same; the range is chosen above."
+      aria-label="Chart of the series. The list beside it and the summary below have the same data; choose the range above."
     />
   );
 }

@@ -53,7 +53,7 @@ function heightsOf(one: TotalsSeries, times: readonly number[], stepNs: number, 
 
 const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 
-// Of the time that has data, not of the range: a program that is eight minutes old is not idle for the rest of the hour.
+// Average over the time that has data, not of the range: a program that is eight minutes old is not idle for the rest of the hour.
 function averageOf(one: TotalsSeries): number | undefined {
   const covered = sumOf(one.covered_ns ?? []);
   return one.rates && covered > 0 ? (sumOf(one.values) * 1e9) / covered : undefined;

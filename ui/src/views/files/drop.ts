@@ -1,6 +1,6 @@
 // Files dropped anywhere on the page. What could not be read is shown where files are opened.
 import { signal } from '@preact/signals';
-import { closeDialog, showDialog } from '../../app/dialogs';
+import { closeDialog, showDialog } from '../../parts/dialogs';
 import { toast } from '../../parts/toast';
 import { visibleText } from '../../text/safe';
 import type { OpenFailure } from './files';

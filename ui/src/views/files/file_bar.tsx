@@ -1,6 +1,6 @@
 // Says that a file is looked at and not the store, and leads back.
 import { useAnswer } from '../../api/answer';
-import { showDialog } from '../../app/dialogs';
+import { showDialog } from '../../parts/dialogs';
 import { go, state } from '../../state/store';
 import { visibleText } from '../../text/safe';
 import { listFiles } from './files';

@@ -97,7 +97,7 @@ function FileList({ onClose }: { onClose(): void }) {
               )}
               <button
                 type="button"
-                aria-label={`Look at ${visibleText(file.name)}`}
+                aria-label={`Open ${visibleText(file.name)}`}
                 onClick={() => {
                   lookAt(file);
                   onClose();

@@ -1,10 +1,12 @@
 // Files that people open: sent to the server, which keeps them in memory, and looked at like everything else.
 import { ApiError, askJson, call, upload } from '../../api/client';
-import { serverConfig } from '../../app/server_config';
+import { serverConfig } from '../../api/server_config';
 import { toast } from '../../parts/toast';
 import type { Source, State } from '../../state/state';
 import { go, state } from '../../state/store';
 import { formatValue } from '../../text/format';
+import { readFormats } from '../../text/formats.gen';
+import { mainType } from '../../text/profile_types';
 import { visibleText } from '../../text/safe';
 
 export interface FileType {
@@ -25,12 +27,12 @@ export interface OpenedFile {
   labels?: string[];
 }
 
-export const accepted = 'pprof, JFR, folded stacks, perf script, speedscope, OTLP, flamebearer; gzip and zstd too';
+export const accepted = `${readFormats}; gzip and zstd too`;
 
 // The type to show first: CPU time if the file has it, else what it has most samples of.
 export function firstType(file: Pick<OpenedFile, 'types'>): string {
   const best =
-    file.types.find((type) => type.name === 'cpu') ?? file.types.toSorted((a, b) => b.samples - a.samples)[0];
+    file.types.find((type) => type.name === mainType.word) ?? file.types.toSorted((a, b) => b.samples - a.samples)[0];
   return best ? `${best.name || best.profile_type}{}` : '{}';
 }
 
@@ -83,7 +85,7 @@ async function send(file: File, watch: Watch): Promise<OpenedFile> {
   const most = serverConfig.value.limits?.file_bytes ?? 0;
   if (most > 0 && file.size > most) {
     const [size, limit] = [file.size, most].map((bytes) => formatValue(bytes, 'bytes'));
-    throw new ApiError('limit', `the file has ${size}, more than the ${limit} that this server reads`);
+    throw new ApiError('limit', `the file has ${size}, and this server reads at most ${limit}`);
   }
   const response = await upload('files', new URLSearchParams({ name: file.name }), file, {
     signal: watch.signal,

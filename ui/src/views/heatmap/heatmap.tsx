@@ -5,7 +5,6 @@ import { useAnswer } from '../../api/answer';
 import { askJson } from '../../api/client';
 import { useCoverage } from '../../api/coverage';
 import { sampleParameters, sourceParameters } from '../../api/parameters';
-import { isDark } from '../../app/theme';
 import { ErrorNotice } from '../../parts/notice';
 import { RangePicker } from '../../parts/range_picker';
 import { SearchBox } from '../../parts/search_box';
@@ -13,6 +12,7 @@ import { SelectorBar } from '../../parts/selector_bar';
 import { Warnings } from '../../parts/warnings';
 import type { HeatmapKind, State } from '../../state/state';
 import { go, goSource, state } from '../../state/store';
+import { isDark } from '../../state/theme';
 import { resolveRange } from '../../state/time';
 import { countsText } from '../../text/basis';
 import { formatCount, formatShare, formatValue } from '../../text/format';
@@ -73,7 +73,7 @@ function NoTimes({ map }: { map: Heatmap }) {
   }
   return (
     <div class="notice">
-      <h2>These samples have no times of their own</h2>
+      <h2>These samples have no timestamps</h2>
       <p>
         Without a time for each sample there are no offsets to show. The server keeps times of what it receives from now
         on when its configuration has <code>server.keep_timestamps: true</code>; files often have sums only.
@@ -178,7 +178,7 @@ export function HeatmapView() {
             </button>
           ))}
         </fieldset>
-        <SearchBox label="Light up cells with stacks that have" />
+        <SearchBox label="Highlight cells with stacks that have" />
         {answer.slow && <span class="muted">loading</span>}
         {coverage.data && <span class="muted">{countsText(coverage.data)}</span>}
         {map && <Legend map={map} />}
@@ -188,7 +188,7 @@ export function HeatmapView() {
           <h2>Nothing chosen yet</h2>
           <p>Say in the selector what to look at, or choose a service.</p>
           <button type="button" onClick={() => go({ view: 'services' })}>
-            To the services
+            Show services
           </button>
         </div>
       )}
@@ -197,7 +197,7 @@ export function HeatmapView() {
         <div class="notice">
           <h2>No profiles in this range</h2>
           <button type="button" onClick={() => goSource({ from: 'now-1d', to: 'now' })}>
-            Look at the last day
+            Show the last day
           </button>
         </div>
       )}

@@ -1,8 +1,8 @@
 // biome-ignore-all lint/a11y/noNoninteractiveTabindex: an application takes keys
 // The heat map on a canvas: pointer and keys choose cells and regions. What is under the cursor is said in words below.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { isDark } from '../../app/theme';
 import { useSize } from '../../parts/table/use_size';
+import { isDark } from '../../state/theme';
 import { drawHeatmap } from './draw';
 import { type Cell, cellAt, type Heatmap, isInside, plotOf, type Region, regionOf } from './geometry';
 import { dark, light } from './palette';

@@ -1,6 +1,7 @@
 // The list of services without the page: what is shown, in which order, and what it adds up to.
 import type { Warning } from '../../api/types';
 import { plainService } from '../../text/names';
+import { compareWords, mainType } from '../../text/profile_types';
 
 export interface ServiceRow {
   service_name: string;
@@ -90,13 +91,11 @@ export function isRough(row: ServiceRow): boolean {
 const text = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 const number = (a: number, b: number) => (a === b ? 0 : a < b ? -1 : 1);
 
-// CPU time first, then the other types in their order; a rate in bytes is not compared with one in cores.
-const typeRank = (row: ServiceRow) => (row.name === 'cpu' ? '' : row.name);
-
 const compare: Record<Exclude<Column, 'change'>, (a: ServiceRow, b: ServiceRow) => number> = {
   name: (a, b) => text(plainService(a.service_name), plainService(b.service_name)),
-  type: (a, b) => text(typeRank(a), typeRank(b)),
-  rate: (a, b) => -text(typeRank(a), typeRank(b)) || number(a.rate, b.rate),
+  type: (a, b) => compareWords(a.name, b.name),
+  // A rate in bytes is not compared with one in cores.
+  rate: (a, b) => -compareWords(a.name, b.name) || number(a.rate, b.rate),
   hosts: (a, b) => number(a.hosts, b.hosts),
   last: (a, b) => number(a.last_ns, b.last_ns),
 };
@@ -147,7 +146,7 @@ export interface Fleet {
 }
 
 export function fleetOf(rows: readonly ServiceRow[], costPerCoreHour = 0, co2PerCoreHour = 0): Fleet {
-  const cpu = rows.filter((row) => row.name === 'cpu' && row.unit === 'nanoseconds');
+  const cpu = rows.filter((row) => row.name === mainType.word && row.unit === mainType.unit);
   const coreHours = cpu.reduce((sum, row) => sum + row.total, 0) / 3600e9;
   return {
     services: new Set(rows.map((row) => row.service_name)).size,
@@ -160,6 +159,5 @@ export function fleetOf(rows: readonly ServiceRow[], costPerCoreHour = 0, co2Per
 }
 
 export function typesOf(rows: readonly ServiceRow[]): string[] {
-  const names = new Set(rows.map((row) => row.name));
-  return [...names].sort((a, b) => (a === 'cpu' ? -1 : b === 'cpu' ? 1 : text(a, b)));
+  return [...new Set(rows.map((row) => row.name))].sort(compareWords);
 }

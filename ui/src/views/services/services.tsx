@@ -2,9 +2,8 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useAnswer } from '../../api/answer';
 import { askJson } from '../../api/client';
-import { useCommands } from '../../app/commands';
-import { FirstRun } from '../../app/first_run';
-import { serverConfig } from '../../app/server_config';
+import { serverConfig } from '../../api/server_config';
+import { useCommands } from '../../parts/commands/commands';
 import { EmptyNotice, ErrorNotice, Notice, Waiting } from '../../parts/notice';
 import { RangePicker } from '../../parts/range_picker';
 import { sparklinePath } from '../../parts/sparkline';
@@ -16,7 +15,9 @@ import { amend, go, linkTo, state } from '../../state/store';
 import { countsText, coveredText } from '../../text/basis';
 import { formatAgo, formatCount, formatRate, formatRelative, formatTime, formatValue } from '../../text/format';
 import { labelText } from '../../text/names';
+import { mainType } from '../../text/profile_types';
 import { visibleText } from '../../text/safe';
+import { FirstRun } from '../first_run/first_run';
 import { Baselines } from './baselines';
 import {
   type Change,
@@ -48,8 +49,8 @@ const titles: [Column | null, string][] = [
 ];
 
 const hints: Partial<Record<Column, string>> = {
-  rate: 'Of the time that has data',
-  change: 'Of the average, against the time before of the same length',
+  rate: 'Average over the time that has data',
+  change: 'Change of the average against the preceding period of the same length',
 };
 
 function targetOf(row: ServiceRow): Partial<State> {
@@ -161,7 +162,7 @@ function FleetLine({ rows, range }: { rows: ServiceRow[]; range: number }) {
       {fleet.cores > 0 && (
         <>
           {' · '}
-          <strong>{formatRate(fleet.cores * 1e9, 'nanoseconds')}</strong> on average
+          <strong>{formatRate(fleet.cores * 1e9, mainType.unit, mainType.type)}</strong> on average
           {fleet.covered > 0 && ` over ${coveredText(fleet.covered, range)}`} · {few(fleet.coreHours)} core-hours
         </>
       )}

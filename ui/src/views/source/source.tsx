@@ -4,8 +4,8 @@ import { useAnswer } from '../../api/answer';
 import { askJson } from '../../api/client';
 import { reportParameters } from '../../api/parameters';
 import type { Top } from '../../api/types';
-import { useCommands } from '../../app/commands';
 import { copyText } from '../../parts/clipboard';
+import { useCommands } from '../../parts/commands/commands';
 import { ErrorNotice } from '../../parts/notice';
 import { Bar } from '../../parts/table/bar';
 import type { Column } from '../../parts/table/columns';
@@ -169,7 +169,7 @@ function File({ answer }: { answer: SourceAnswer }) {
         {editor && <a href={editor}>Open in the editor</a>}
         <span class="muted source-sum">
           {formatValue(self, answer.unit)} self in this file, {formatShare(self, answer.total)} of all
-          {lost > 0 && `; ${formatValue(lost, answer.unit)} of it on lines that are not known`} · {countsText(answer)}
+          {lost > 0 && `; ${formatValue(lost, answer.unit)} of it on unknown lines`} · {countsText(answer)}
         </span>
       </div>
       <Warnings of={answer} />

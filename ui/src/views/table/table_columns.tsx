@@ -59,9 +59,13 @@ function frameColumns(
 }
 
 // Columns that no row has anything for are not shown.
-function hasAny(rows: readonly (FrameName & { callers?: number })[], column: string): boolean {
+function hasAny(
+  rows: readonly (FrameName & Pick<TopRow, 'callers'> & Pick<DiffRow, 'q_value'>)[],
+  column: string,
+): boolean {
   if (column === 'binary') return rows.some((row) => row.binary !== '');
   if (column === 'place') return rows.some((row) => row.file !== '');
+  if (column === 'significance') return rows.some((row) => row.q_value !== undefined);
   if (column === 'callers') return rows.some((row) => row.callers !== undefined);
   return true;
 }
@@ -80,7 +84,7 @@ export function topColumns(rows: readonly TopRow[], unit: string, total: number,
     numeric('self', 'Self', 88, (row) => valueText(rows[row].flat, measure), { hint: 'In the function itself' }),
     numeric('self_share', 'Self %', 92, (row) => share(rows[row].flat, mostSelf)),
     numeric('total', 'Total', 88, (row) => valueText(rows[row].cum, measure), {
-      hint: 'In the function and all that it calls',
+      hint: 'In the function and its callees',
       spare: 0,
     }),
     numeric('total_share', 'Total %', 92, (row) => share(rows[row].cum, mostTotal)),
@@ -122,18 +126,18 @@ export function diffColumns(rows: readonly DiffRow[], measure: Measure, look: Lo
     }),
     numeric('self_relative', 'Self ±', 70, (row) => relativeText(rows[row].flat_before, rows[row].flat_after), {
       spare: 1,
-      hint: 'Change of self in relation to before',
+      hint: 'Relative change of self',
     }),
     numeric('total_before', 'Total before', 96, (row) => value(rows[row].cum_before), { spare: 6 }),
     numeric('total_after', 'Total after', 96, (row) => value(rows[row].cum_after), {
       spare: 6,
     }),
     numeric('total_delta', 'Total change', 122, (row) => change(rows[row].cum_delta, mostTotal), {
-      hint: measure.of && `In the function and all that it calls, ${measure.of}`,
+      hint: measure.of && `In the function and its callees, ${measure.of}`,
     }),
     numeric('total_relative', 'Total ±', 70, (row) => relativeText(rows[row].cum_before, rows[row].cum_after), {
       spare: 4,
-      hint: 'Change of total in relation to before',
+      hint: 'Relative change of total',
     }),
     numeric(
       'significance',

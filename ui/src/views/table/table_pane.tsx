@@ -1,11 +1,9 @@
-// The table of functions, from the whole profile as the server has it; in a comparison with both sides and the change.
+// The table of functions, from the whole profile; in a comparison with both sides and the change.
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { useAnswer } from '../../api/answer';
-import { askJson } from '../../api/client';
-import { comparisonParameters, reportParameters } from '../../api/parameters';
-import type { AnswerHeader, Diff, DiffRow, FrameName, Top, TopRow } from '../../api/types';
-import { useCommands } from '../../app/commands';
+import type { AnswerHeader, DiffRow, FrameName, TopRow } from '../../api/types';
+import { useAnswers } from '../../flame/answers';
 import { copyText } from '../../parts/clipboard';
+import { useCommands } from '../../parts/commands/commands';
 import { showFrameMenu } from '../../parts/frame_menu';
 import { ErrorNotice } from '../../parts/notice';
 import { SearchBox } from '../../parts/search_box';
@@ -16,40 +14,15 @@ import { Grid } from '../../parts/table/grid';
 import { type Sort, writeSort } from '../../parts/table/sort';
 import { Warnings } from '../../parts/warnings';
 import { hoveredFunction, selectedFunction } from '../../state/selection';
-import type { State } from '../../state/state';
 import { amend, go, state } from '../../state/store';
 import { samplesNote } from '../../text/basis';
 import { formatCount, formatShare } from '../../text/format';
-import { matchOf, serverExpression } from '../../text/match';
+import { matchOf } from '../../text/match';
 import { measureOf } from '../../text/measure';
 import { Details } from './details';
 import { diffColumns, diffCsv, topColumns, topCsv } from './table_columns';
 import './table.css';
 import { diffKeys, findFrame, groupWords, keepsChange, knownSort, namedRows, TableModel, topKeys } from './table_model';
-
-// More than anybody reads and still quick to send; the answer says what it left out.
-const mostRows = 50_000;
-
-function question(now: State, compare: boolean): URLSearchParams {
-  const parameters = compare ? comparisonParameters(now) : reportParameters(now);
-  parameters.set('rows', String(mostRows));
-  return parameters;
-}
-
-// The whole table; and when that was cut, what the search and the filter find in all of it.
-function useTable<T extends Top | Diff>(path: string, compare: boolean) {
-  const now = state.value;
-  const whole = question(now, compare);
-  const asked = compare && !now.baseline ? null : `${path}?${whole}`;
-  const answer = useAnswer<T>(asked, (signal) => askJson<T>(path, whole, signal));
-  const narrow = new URLSearchParams(whole);
-  const expression = matchOf(now.search).error ? '' : serverExpression(now.search);
-  if (expression) narrow.set('match', expression);
-  if (compare && now.change !== 'all') narrow.set('change', now.change);
-  const isCut = (answer.data?.cut.rows ?? 0) > 0 && `${narrow}` !== `${whole}`;
-  const part = useAnswer<T>(isCut ? `${path}?${narrow}` : null, (signal) => askJson<T>(path, narrow, signal));
-  return { answer, data: isCut ? (part.data ?? answer.data) : answer.data };
-}
 
 interface BodyProps<Row extends FrameName> {
   model: TableModel<Row>;
@@ -65,6 +38,7 @@ interface BodyProps<Row extends FrameName> {
 }
 
 function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: BodyProps<Row>) {
+  const { server } = useAnswers();
   const [pointed, setPointed] = useState<FrameName | null>(null);
   const current = useMemo(() => findFrame(model.rows, pointed), [model, pointed]);
   const { search, pane, group } = state.value;
@@ -100,7 +74,9 @@ function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: Bo
             : `${formatCount(rows.length)} of ${formatCount(model.rows.length)} ${many}`}
           {samplesNote(rest.from)}
           {rest.cut && <span class="table-cut"> · {rest.cut}</span>}
-          {match.error && <span class="table-wrong"> · the search is no expression: {match.error}</span>}
+          {match.error && (
+            <span class="table-wrong"> · the search is not a valid regular expression: {match.error}</span>
+          )}
           {rest.slow && <span class="muted"> · loading</span>}
         </span>
         <span class="table-tools-end">
@@ -125,7 +101,7 @@ function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: Bo
           onHover={(row) => {
             hoveredFunction.value = row < 0 ? null : model.rows[row].name;
           }}
-          onMenu={(row, at) => showFrameMenu(at, model.rows[row])}
+          onMenu={(row, at) => showFrameMenu(at, model.rows[row], { source: server })}
           onKey={(event, row) => {
             if (event.key !== 's' || event.ctrlKey) return false;
             sandwich(row);
@@ -155,11 +131,11 @@ function Body<Row extends FrameName>({ model, rows, columns, sort, ...rest }: Bo
 }
 
 function cutText(rows: number, weight: string): string {
-  return rows > 0 ? `${formatCount(rows)} more with ${weight} are not in this table; search looks at all of them` : '';
+  return rows > 0 ? `${formatCount(rows)} more with ${weight} are not listed; search covers all of them` : '';
 }
 
 function TopTable() {
-  const { answer, data } = useTable<Top>('top', false);
+  const { answer, data } = useAnswers().useTop();
   const now = state.value;
   const sort = knownSort(now.sort, topKeys, '-self');
   const model = useMemo(() => new TableModel<TopRow>(namedRows(data?.rows ?? [], now.group), topKeys), [data]);
@@ -189,7 +165,7 @@ function TopTable() {
 }
 
 function DiffTable() {
-  const { answer, data } = useTable<Diff>('diff', true);
+  const { answer, data } = useAnswers().useDiff();
   const now = state.value;
   const sort = knownSort(now.sort, diffKeys, '-self_delta');
   const model = useMemo(() => new TableModel<DiffRow>(namedRows(data?.rows ?? [], now.group), diffKeys), [data]);
@@ -224,7 +200,7 @@ function DiffTable() {
 function Waiting({ slow }: { slow: boolean }) {
   return (
     <div class="table-pane table-waiting" role="status">
-      {slow ? 'Adding up …' : ''}
+      {slow ? 'Loading …' : ''}
     </div>
   );
 }

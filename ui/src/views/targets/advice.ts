@@ -3,7 +3,7 @@
 export function namesAdvice(binary: string, buildId: string): string {
   const file = binary.slice(binary.lastIndexOf('/') + 1);
   if (binary === '' || /^\[(anon|unknown|heap|stack|jit)/.test(binary) || binary.startsWith('//anon')) {
-    return 'Code that no file has, such as that of a JIT: let the runtime write /tmp/perf-PID.map (node --perf-basic-prof, java -XX:+DumpPerfMapAtExit).';
+    return 'Code without a file, such as JIT-compiled code: have the runtime write /tmp/perf-PID.map (node --perf-basic-prof, java -XX:+DumpPerfMapAtExit).';
   }
   if (/^\[?(kernel|vmlinux)/.test(file) || file.endsWith('.ko') || file.startsWith('[kernel')) {
     return 'Give the agent CAP_SYSLOG and set the sysctl kernel.kptr_restrict to 0 or 1; vesta doctor checks it.';
@@ -19,7 +19,7 @@ export function namesAdvice(binary: string, buildId: string): string {
 export function markAdvice(mark: string): string {
   if (mark === '[truncated]') return 'Deeper than the agent walks (512 frames); often recursion.';
   if (mark.startsWith('[lost')) return 'Samples that were counted, but whose stacks were lost on the way.';
-  return 'The stack could not be walked to its end; vesta doctor and the losses say why.';
+  return 'The stack could not be unwound completely; vesta doctor and the losses show why.';
 }
 
 // "stack_copy_too_short" as words

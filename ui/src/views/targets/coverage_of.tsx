@@ -8,13 +8,14 @@ import { labelValue, parseSelector, withMatcher, withType } from '../../state/se
 import { go, state } from '../../state/store';
 import { formatCount, formatShare } from '../../text/format';
 import { labelText } from '../../text/names';
+import { mainType } from '../../text/profile_types';
 import { visibleText } from '../../text/safe';
 import { markAdvice, namesAdvice, reasonWords } from './advice';
 import { Meter } from './meter';
 
 function chooseService(name: string) {
   const { source } = state.value;
-  const typed = parseSelector(source.query).type ? source.query : withType(source.query, 'cpu');
+  const typed = parseSelector(source.query).type ? source.query : withType(source.query, mainType.word);
   const query = withMatcher(typed, { name: 'service_name', operator: '=', value: name });
   go({ source: { ...source, query, file: '' } });
 }

@@ -96,7 +96,7 @@ function Local({ local }: { local: LocalAgent }) {
     <section class="targets-card" aria-labelledby="targets-local">
       <h2 id="targets-local">The agent of this process</h2>
       <dl class="targets-figures">
-        <Figure title="Rate in force">
+        <Figure title="Sampling rate">
           {rateText(rate)}
           {rate && wanted && rate < wanted ? (
             <div class="targets-silent targets-small">of {rateText(wanted)}: lowered to keep its budget</div>
@@ -119,7 +119,7 @@ function Local({ local }: { local: LocalAgent }) {
           <Losses losses={local.losses ?? []} />
         </Figure>
         {local.troubles?.some(({ count }) => count > 0) && (
-          <Figure title="Troubles without loss">
+          <Figure title="Problems without loss">
             <Losses losses={local.troubles ?? []} />
           </Figure>
         )}
@@ -132,7 +132,7 @@ function Local({ local }: { local: LocalAgent }) {
           </Figure>
         ))}
         {local.uptime_s !== undefined && (
-          <Figure title="Runs for">{formatValue(local.uptime_s * 1e9, 'nanoseconds')}</Figure>
+          <Figure title="Uptime">{formatValue(local.uptime_s * 1e9, 'nanoseconds')}</Figure>
         )}
         {local.version && <Figure title="Version">{visibleText(local.version)}</Figure>}
       </dl>
@@ -216,7 +216,7 @@ function TargetRow({ target, now }: { target: Target; now: number }) {
 function Scraped() {
   const answer = useAnswer<Targets>('targets', (signal) => askJson<Targets>('targets', new URLSearchParams(), signal));
   const now = Date.now();
-  const heading = <h2>Programs that are asked for profiles</h2>;
+  const heading = <h2>Scrape targets</h2>;
   if (answer.error && !answer.data) {
     if (answer.error.kind === 'forbidden' || answer.error.kind === 'token') {
       return (
@@ -252,8 +252,8 @@ function Scraped() {
         </p>
       ) : (
         <Table
-          label="Programs that are asked for profiles"
-          headings={['Job', 'Address', 'Profile', 'Health', 'Last asked', 'Took', 'Failures']}
+          label="Scrape targets"
+          headings={['Job', 'Address', 'Profile', 'Health', 'Last scraped', 'Took', 'Failures']}
         >
           {targets.map((target) => (
             <TargetRow key={`${target.job} ${target.url} ${target.profile}`} target={target} now={now} />

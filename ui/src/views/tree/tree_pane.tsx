@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useAnswer } from '../../api/answer';
 import { type ApiError, askJson } from '../../api/client';
 import { comparisonParameters, reportParameters } from '../../api/parameters';
-import { useCommands } from '../../app/commands';
+import { useCommands } from '../../parts/commands/commands';
 import { showFrameMenu } from '../../parts/frame_menu';
 import { ErrorNotice } from '../../parts/notice';
 import { SearchBox } from '../../parts/search_box';
@@ -166,7 +166,7 @@ export function TreePane({ compare = false }: { compare?: boolean }) {
   ]);
 
   if (answer.error && !root) return <ErrorNotice error={answer.error} />;
-  if (!root) return <div class="table-pane table-waiting">{answer.slow ? 'Adding up …' : ''}</div>;
+  if (!root) return <div class="table-pane table-waiting">{answer.slow ? 'Loading …' : ''}</div>;
   const besideFlame = now.pane === 'both';
   const selected = selectedFunction.value;
   const hovered = hoveredFunction.value;
@@ -196,7 +196,7 @@ export function TreePane({ compare = false }: { compare?: boolean }) {
           </fieldset>
         )}
         <span role="status">
-          {cut > 0 && `${formatCount(cut)} small nodes are asked for when they are opened`}
+          {cut > 0 && `${formatCount(cut)} small nodes are loaded when opened`}
           {!compare && samplesNote(answer.data)}
           {(asking || answer.slow) && <span class="muted"> · loading</span>}
           {failed && <span class="table-wrong"> · {failed.message}</span>}

@@ -1,0 +1,111 @@
+// What makes samples: a clock, a tracepoint, a function of somebody's program. A probe is one
+// object of bpf/, one folder here and one line in probe_table.cc; everything else (the ring,
+// targets, unwinding, naming, profiles) it shares with the others through the session. One owner
+// thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <shared/sample.h>
+#include <shared/thread.h>
+#include "agent/kernel/kernel_session.h"
+#include "base/result.h"
+
+namespace vesta::agent {
+
+struct ProbeOptions {
+  uint32_t rate = 0;  // events per second and CPU, for a probe that has a clock; 0 for others
+  // Which of several sources of events; empty: the best that there is. See ProbeSource.
+  std::string source;
+  bool kernel_stacks = true;
+  // Of probes whose events last: those that are shorter are left out.
+  uint64_t min_wait_ns = 0;
+  bool kernel_threads = false;  // likewise: those of the kernel's own threads, too
+};
+
+// An event that goes on, up to a cut.
+struct OpenEvent {
+  const vesta_thread& thread;  // which does not run
+  std::array<uint64_t, VESTA_MAX_VALUES> values{};
+  uint64_t detail = 0;  // as in a record
+};
+using UseOpenEvent = std::function<void(const OpenEvent&)>;
+
+// A sum that a probe keeps beside its samples, to compare them with.
+struct ProbeTotal {
+  std::string_view name;
+  uint64_t value = 0;  // in the unit of the kind's main column
+  uint64_t count = 0;
+};
+
+// Where a probe's events come from.
+struct ProbeSource {
+  std::string_view name;  // "cpu-clock"
+  std::string_view
+      fallback_reason;  // why not a better one, for the user; empty when it is the best
+};
+
+class Probe {
+ public:
+  Probe() = default;
+  virtual ~Probe() = default;
+  Probe(const Probe&) = delete;
+  Probe& operator=(const Probe&) = delete;
+
+  // Samples from here on.
+  virtual Status start() = 0;
+  // No record is made after this returns; those in the ring are still there.
+  virtual void stop() = 0;
+  // For a probe that has a clock. Values stay true: what was made before stands for the old rate.
+  // kUsage for a rate of 0.
+  virtual Status set_rate(uint32_t rate) = 0;
+  // About once per second: follows what came or went (CPUs, files). Cheap when nothing did.
+  virtual Status maintain() { return {}; }
+  // For a probe whose events last: what went on at that time (CLOCK_MONOTONIC, not in the future)
+  // and began before `older_than_ns` is told up to then, and not again when it ends.
+  virtual Status cut(uint64_t /*time_ns*/, uint64_t /*older_than_ns*/,
+                     const UseOpenEvent& /*use*/) {
+    return {};
+  }
+
+  // What an event stands for now, in the unit of the kind's main column.
+  virtual uint64_t period() const = 0;
+  virtual ProbeSource source() const = 0;
+  // What its programs took of the CPUs. Its counters are the session's, under its number.
+  virtual KernelRunTime cost() const = 0;
+  virtual std::vector<ProbeTotal> totals() const { return {}; }
+};
+
+// A column of a profile, and of the values of a record.
+struct ProbeColumn {
+  std::string_view type;  // "cpu"
+  std::string_view unit;  // "nanoseconds"
+};
+
+// A line of the table of probes.
+struct ProbeKind {
+  std::string_view name;                 // in flags and keys: "cpu"
+  std::string_view title;                // for people, before "time" or alone: "CPU"
+  std::string_view profile;              // what its profiles are called: "process_cpu"
+  std::span<const ProbeColumn> columns;  // one for each of vesta_sample::values
+  size_t count_column = 0;               // counts events: a lost one is 1 there …
+  size_t main_column = 0;     // … and a period here, which is what people look at first
+  uint32_t default_rate = 0;  // of its clock; 0: it has none, and events come by themselves
+  // Has the kernel check its programs, but does not sample yet. `number` is what its records carry.
+  Result<std::unique_ptr<Probe>> (*load)(const KernelSession& session, uint32_t number,
+                                         const ProbeOptions& options) = nullptr;
+  // For a kind whose events have a cause: a word for it, from vesta_sample::detail and the names of
+  // the kernel's functions, leaf first. It becomes the innermost frame, and the label `cause_label`.
+  std::string_view cause_label = {};
+  std::string_view (*cause_of)(uint64_t detail,
+                               std::span<const std::string_view> functions) = nullptr;
+};
+
+}  // namespace vesta::agent

@@ -1,0 +1,196 @@
+#include "agent/profiles/profile_builder.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <unordered_map>
+
+#include "agent/stream/unwind_result.h"
+
+namespace vesta::agent {
+namespace {
+
+constexpr std::string_view kFolded = "frame folded into its caller by exclude_patterns";
+
+StackBuilder::IsHidden hidden_by(const FrameFilter& filter) {
+  if (filter.empty()) return {};
+  return [filter](std::string_view name) { return filter.matches(name); };
+}
+
+}  // namespace
+
+std::string_view thread_name(const ResolvedSample& sample) {
+  return {sample.thread, ::strnlen(sample.thread, sizeof(sample.thread))};
+}
+
+void StackCoverage::add(const ResolvedSample& sample, const KnownStack& stack) {
+  ++samples;
+  if (is_complete_stack(sample.result)) ++complete_stacks;
+  frames += stack.frames;
+  named_frames += stack.named_frames;
+  decoded_frames += sample.decoded_frames;
+  guessed_frames += sample.guessed_frames;
+}
+
+StackCoverage& StackCoverage::operator+=(const StackCoverage& other) {
+  samples += other.samples;
+  complete_stacks += other.complete_stacks;
+  frames += other.frames;
+  named_frames += other.named_frames;
+  decoded_frames += other.decoded_frames;
+  guessed_frames += other.guessed_frames;
+  return *this;
+}
+
+ProfileGroup::ProfileGroup(std::span<const ProbeRequest> probes) {
+  probes_.reserve(probes.size());
+  for (const ProbeRequest& probe : probes) probes_.emplace_back(probe.kind->columns.size());
+}
+
+void ProfileGroup::add(ProfileGroup other) {
+  for (size_t i = 0; i < probes_.size(); ++i) {
+    OfProbe& into = probes_[i];
+    OfProbe& from = other.probes_[i];
+    const Samples samples = from.samples.finish();
+    const size_t columns = samples.size() == 0 ? 0 : samples.values.size() / samples.size();
+    for (size_t row = 0; row < samples.size(); ++row) {
+      into.samples.add(samples.stacks[row],
+                       std::span(samples.values).subspan(row * columns, columns),
+                       samples.label_set(row));
+    }
+    for (size_t result = 0; result < into.results.size(); ++result)
+      into.results[result] += from.results[result];
+    into.folded_frames += from.folded_frames;
+    into.late_stacks += from.late_stacks;
+    into.losses.insert(into.losses.end(), from.losses.begin(), from.losses.end());
+  }
+}
+
+ProfileBuilder::ProfileBuilder(NameSource& names, std::span<const ProbeRequest> probes,
+                               ProfileFilters filters)
+    : probes_(probes),
+      filters_(std::move(filters)),
+      stacks_(names, batch_->dictionary, hidden_by(filters_.hidden)) {}
+
+const KnownStack& ProfileBuilder::add(ProfileGroup& group, const ResolvedSample& sample,
+                                      std::span<const CodeAddress> frames, LabelSetId labels,
+                                      std::string_view outermost) {
+  const ProbeRequest& probe = probes_[sample.probe];
+  StackExtras extras;
+  extras.outermost = outermost;
+  extras.cause_of = probe.kind->cause_of;
+  extras.with_kernel = probe.options.kernel_stacks;
+  const KnownStack& stack = stacks_.stack_of(sample, frames, extras);
+  if (!stack.cause.empty()) labels = with_cause(labels, *probe.kind, stack.cause);
+  ProfileGroup::OfProbe& of_probe = group.probes_[sample.probe];
+  ++of_probe.results[sample.result];
+  of_probe.folded_frames += stack.folded_frames;
+  of_probe.late_stacks += stack.is_late ? 1 : 0;
+  std::array<int64_t, VESTA_MAX_VALUES> values{};
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(sample.values[i]);
+  of_probe.samples.add(stack.id, std::span(values).first(probe.kind->columns.size()), labels);
+  return stack;
+}
+
+LabelSetId ProfileBuilder::with_cause(LabelSetId labels, const ProbeKind& kind,
+                                      std::string_view cause) {
+  LabelSetId& known = caused_[{labels.value, cause}];
+  if (known) return known;
+  const auto others = dictionary().dictionary().label_sets[labels];
+  std::vector<Label> all(others.begin(), others.end());
+  all.push_back(dictionary().text_label(kind.cause_label, cause));
+  known = dictionary().label_set(all);
+  return known;
+}
+
+void ProfileBuilder::add_lost(ProfileGroup& group, const LostEvents& lost, uint64_t period) {
+  if (lost.count == 0) return;
+  const ProbeKind& kind = *probes_[lost.probe].kind;
+  const LocationId frame = stacks_.marker(fmt::format("[lost: {}]", lost.reason));
+  std::array<int64_t, VESTA_MAX_VALUES> values{};
+  values[kind.main_column] =
+      static_cast<int64_t>(lost.value != 0 ? lost.value : lost.count * period);
+  values[kind.count_column] = static_cast<int64_t>(lost.count);
+  ProfileGroup::OfProbe& of_probe = group.probes_[lost.probe];
+  of_probe.samples.add(dictionary().stack(std::span(&frame, 1)),
+                       std::span(values).first(kind.columns.size()));
+  of_probe.losses.emplace_back(lost.reason, lost.count);
+}
+
+Profile ProfileBuilder::make_profile(const ProbeKind& kind, const ProfileTimes& times,
+                                     uint64_t period) {
+  DictionaryBuilder& dictionary = stacks_.dictionary();
+  Profile profile;
+  profile.name = dictionary.string(kind.profile);
+  for (const ProbeColumn& column : kind.columns)
+    profile.sample_types.push_back(
+        {dictionary.string(column.type), dictionary.string(column.unit)});
+  profile.default_type = static_cast<uint32_t>(kind.main_column);
+  // Without a clock each event says what it stands for.
+  if (kind.default_rate != 0) {
+    profile.period_type = profile.sample_types[kind.main_column];
+    profile.period = static_cast<int64_t>(period);
+  }
+  profile.time_ns = times.start_unix_ns;
+  profile.duration_ns = times.duration_ns;
+  return profile;
+}
+
+void ProfileBuilder::finish(ProfileGroup group, LabelSetId resource, const ProfileTimes& times,
+                            bool with_empty) {
+  DictionaryBuilder& dictionary = stacks_.dictionary();
+  for (size_t i = 0; i < probes_.size(); ++i) {
+    const ProbeKind& kind = *probes_[i].kind;
+    ProfileGroup::OfProbe& of_probe = group.probes_[i];
+    Samples samples = of_probe.samples.finish();
+    if (samples.size() == 0 && !with_empty) continue;
+    Profile profile = make_profile(kind, times, times.periods[i]);
+    profile.resource = resource;
+    for (const auto& [reason, count] : of_probe.losses)
+      profile.add_loss(dictionary.string(reason), count);
+    for (size_t result = 0; result < of_probe.results.size(); ++result) {
+      const auto code = static_cast<vesta_unwind_result>(result);
+      if (is_complete_stack(code) || of_probe.results[result] == 0) continue;
+      const std::string reason = fmt::format("incomplete stack: {}", unwind_result_name(code));
+      profile.add_loss(dictionary.string(reason), of_probe.results[result]);
+    }
+    if (of_probe.folded_frames != 0)
+      profile.add_loss(dictionary.string(kFolded), of_probe.folded_frames);
+    if (of_probe.late_stacks != 0) profile.add_loss(dictionary.string(kLate), of_probe.late_stacks);
+    profile.samples = without_rare_stacks(std::move(samples), kind);
+    batch_->profiles.push_back(std::move(profile));
+  }
+}
+
+void ProfileBuilder::add_loss(std::string_view reason, uint64_t count) {
+  if (count == 0) return;
+  for (Profile& profile : batch_->profiles)
+    profile.add_loss(stacks_.dictionary().string(reason), count);
+}
+
+Samples ProfileBuilder::without_rare_stacks(Samples samples, const ProbeKind& kind) {
+  if (filters_.min_samples <= 1) return samples;
+  const size_t columns = kind.columns.size();
+  // A stack counts as a whole, whichever threads it was seen on.
+  std::unordered_map<uint32_t, int64_t> counts;
+  for (size_t row = 0; row < samples.size(); ++row)
+    counts[samples.stacks[row].value] += samples.values[row * columns + kind.count_column];
+  StackId filtered;
+  SampleTable kept(columns);
+  for (size_t row = 0; row < samples.size(); ++row) {
+    StackId stack = samples.stacks[row];
+    if (counts[stack.value] < static_cast<int64_t>(filters_.min_samples)) {
+      if (!filtered) {
+        const LocationId frame =
+            stacks_.marker(fmt::format("[filtered: fewer than {} samples]", filters_.min_samples));
+        filtered = dictionary().stack(std::span(&frame, 1));
+      }
+      stack = filtered;
+    }
+    kept.add(stack, std::span(samples.values).subspan(row * columns, columns),
+             samples.label_set(row));
+  }
+  return kept.finish();
+}
+
+}  // namespace vesta::agent

@@ -1,0 +1,120 @@
+// Names samples and adds them up into profiles, for a recording and for a window of the agent
+// alike: what a column, a loss, a lost event and a complete stack is, is decided here alone. Owners
+// decide which samples belong together (a group becomes one profile for each probe) and how they
+// are labelled. Refers to where names come from, which must outlive it. One owner thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "agent/naming/stack_builder.h"
+#include "agent/probes/probe_table.h"
+#include "agent/profiles/frame_filter.h"
+#include "agent/stream/resolved_samples.h"
+#include "profile/dictionary_builder.h"
+#include "profile/profile.h"
+#include "profile/sample_table.h"
+
+namespace vesta::agent {
+
+// Labels of a sample, in OpenTelemetry's names.
+inline constexpr std::string_view kThreadName = "thread.name";
+inline constexpr std::string_view kThreadId = "thread.id";
+
+std::string_view thread_name(const ResolvedSample& sample);
+
+// How much of what was sampled is complete and has names.
+struct StackCoverage {
+  uint64_t samples = 0;
+  uint64_t complete_stacks = 0;  // see is_complete_stack()
+  uint64_t frames = 0;
+  uint64_t named_frames = 0;
+  uint64_t decoded_frames = 0;  // see ResolvedSample
+  uint64_t guessed_frames = 0;
+
+  void add(const ResolvedSample& sample, const KnownStack& stack);
+  StackCoverage& operator+=(const StackCoverage& other);
+};
+
+struct ProfileFilters {
+  FrameFilter hidden;        // functions that are folded into their callers
+  uint64_t min_samples = 1;  // of a stack; fewer are added up under one frame that says so
+};
+
+// Samples that become one profile for each probe.
+class ProfileGroup {
+ public:
+  explicit ProfileGroup(std::span<const ProbeRequest> probes);
+  void add(ProfileGroup other);
+
+ private:
+  friend class ProfileBuilder;
+  struct OfProbe {
+    explicit OfProbe(size_t columns) : samples(columns) {}
+    SampleTable samples;
+    std::array<uint64_t, VESTA_UNWIND_RESULTS> results{};
+    uint64_t folded_frames = 0;
+    uint64_t late_stacks = 0;
+    std::vector<std::pair<std::string, uint64_t>> losses;
+  };
+  std::vector<OfProbe> probes_;
+};
+
+struct ProfileTimes {
+  int64_t start_unix_ns = 0;
+  int64_t duration_ns = 0;
+  std::vector<uint64_t> periods;  // by probe; those at the end
+};
+
+class ProfileBuilder {
+ public:
+  static constexpr std::string_view kLate = "stack sent as addresses: symbolization took too long";
+
+  // `probes` must outlive it, too.
+  ProfileBuilder(NameSource& names, std::span<const ProbeRequest> probes,
+                 ProfileFilters filters = {});
+
+  DictionaryBuilder& dictionary() { return stacks_.dictionary(); }
+  // Readers of pprof take the first mapping for the program itself.
+  void put_first(std::string_view executable) { stacks_.put_first(executable); }
+
+  // See StackBuilder.
+  void add_new_places(const ResolvedSample& sample, std::span<const CodeAddress> frames,
+                      std::vector<CodeAddress>& places) const {
+    stacks_.add_new_places(sample, frames, places);
+  }
+  // `outermost` is a frame above all others when it is not empty; it must be the same for the same
+  // process. The stack is valid until the next call.
+  const KnownStack& add(ProfileGroup& group, const ResolvedSample& sample,
+                        std::span<const CodeAddress> frames, LabelSetId labels,
+                        std::string_view outermost = {});
+  // Events that left no stack, as samples under a frame that names the reason, so that totals stay
+  // true. `period` is what each would have stood for, unless they say.
+  void add_lost(ProfileGroup& group, const LostEvents& lost, uint64_t period);
+
+  // The profiles of a group, in the order of probes; those without samples only if `with_empty`.
+  void finish(ProfileGroup group, LabelSetId resource, const ProfileTimes& times, bool with_empty);
+  // Something to be told with the profiles so far that cost no sample.
+  void add_loss(std::string_view reason, uint64_t count);
+  // All profiles; may not be used afterwards.
+  ProfileBatch take() { return std::move(*batch_); }
+
+ private:
+  LabelSetId with_cause(LabelSetId labels, const ProbeKind& kind, std::string_view cause);
+  Samples without_rare_stacks(Samples samples, const ProbeKind& kind);
+  Profile make_profile(const ProbeKind& kind, const ProfileTimes& times, uint64_t period);
+
+  const std::span<const ProbeRequest> probes_;
+  const ProfileFilters filters_;
+  std::unique_ptr<ProfileBatch> batch_ = std::make_unique<ProfileBatch>();
+  StackBuilder stacks_;
+  std::map<std::pair<uint32_t, std::string_view>, LabelSetId> caused_;  // by labels and cause
+};
+
+}  // namespace vesta::agent

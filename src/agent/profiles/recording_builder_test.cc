@@ -1,0 +1,187 @@
+#include "agent/profiles/recording_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "agent/stream/unwind_result.h"
+#include "profile/frame_name.h"
+
+namespace vesta::agent {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr uint64_t kPeriodNs = 10'000'000;
+
+class RecordingBuilderTest : public ::testing::Test {
+ protected:
+  // One sample of a process, with frames at these addresses, leaf first.
+  void add(uint32_t process, uint32_t tid, const std::vector<uint64_t>& addresses,
+           vesta_unwind_result result = VESTA_UNWIND_COMPLETE) {
+    ResolvedSample sample;
+    sample.process = process;
+    sample.tid = tid;
+    sample.result = result;
+    sample.values = {1, kPeriodNs};
+    std::strcpy(sample.thread, ("t" + std::to_string(tid)).c_str());
+    sample.first_frame = static_cast<uint32_t>(samples_.frames.size());
+    sample.frame_count = static_cast<uint32_t>(addresses.size());
+    for (const uint64_t address : addresses)
+      samples_.frames.push_back({address, CodeAddress::Kind::kAnonymous, process});
+    samples_.samples.push_back(sample);
+  }
+  void add_process(uint32_t index, const std::string& name) {
+    auto process = std::make_shared<SampledProcess>();
+    process->index = index;
+    process->pid = 4'000'000 + index;  // above the kernel's limit: it has no perf map
+    process->name = name;
+    samples_.processes.push_back(process);
+  }
+
+  void guess(size_t sample) {
+    ResolvedSample& last = samples_.samples[sample];
+    samples_.frames.insert(samples_.frames.begin() + last.first_frame + 1,
+                           {0, CodeAddress::Kind::kGuessedCaller, 0});
+    ++last.frame_count;
+    ++last.guessed_frames;
+  }
+
+  ProfileBatch build(RecordingBuilderOptions options = {}) {
+    options.periods = {kPeriodNs};
+    RecordingBuilder builder(symbolizer_, options);
+    builder.add(samples_);
+    coverage_ = builder.coverage();
+    return builder.finish(1'000, 2'000);
+  }
+
+  static std::vector<std::string> names_of(const ProfileBatch& batch, size_t row) {
+    std::vector<std::string> names;
+    for (const LocationId id : batch.dictionary.stacks[batch.profiles[0].samples.stacks[row]])
+      names.push_back(frame_name(batch.dictionary, id));
+    return names;
+  }
+  static std::vector<std::string> labels_of(const ProfileBatch& batch, size_t row) {
+    std::vector<std::string> labels;
+    for (const Label& label :
+         batch.dictionary.label_sets[batch.profiles[0].samples.label_set(row)]) {
+      labels.push_back(std::string(batch.dictionary.string(label.key)) + "=" +
+                       (label.kind == LabelKind::kString
+                            ? std::string(batch.dictionary.string(label.text))
+                            : std::to_string(label.number)));
+    }
+    std::ranges::sort(labels);
+    return labels;
+  }
+
+  Symbolizer symbolizer_{SymbolizerOptions{}};
+  ResolvedSamples samples_;
+  StackCoverage coverage_;
+};
+
+TEST_F(RecordingBuilderTest, EqualStacksAddUpAndTotalsAreKept) {
+  add_process(1, "job");
+  for (int i = 0; i < 5; ++i) add(1, 10, {0x1000, 0x2000});
+  add(1, 10, {0x1001, 0x2000});
+  const ProfileBatch batch = build();
+  EXPECT_EQ(find_inconsistency(batch), "");
+  const Profile& profile = batch.profiles[0];
+  EXPECT_EQ(profile.samples.size(), 2U);
+  EXPECT_EQ(total_of(profile, 0), 6);
+  EXPECT_EQ(total_of(profile, 1), 6 * static_cast<int64_t>(kPeriodNs));
+  EXPECT_EQ(profile.duration_ns, 2'000);
+  EXPECT_EQ(profile.period, static_cast<int64_t>(kPeriodNs));
+}
+
+TEST_F(RecordingBuilderTest, ThreadsAreKeptApartOnlyOnRequest) {
+  add_process(1, "job");
+  add(1, 10, {0x1000});
+  add(1, 11, {0x1000});
+  const ProfileBatch together = build();
+  EXPECT_EQ(together.profiles[0].samples.size(), 1U);
+  EXPECT_THAT(labels_of(together, 0), ElementsAre("pid=4000001", "process=job"));
+  const ProfileBatch apart = build({.periods = {}, .per_thread = true});
+  EXPECT_EQ(apart.profiles[0].samples.size(), 2U);
+  EXPECT_THAT(labels_of(apart, 1),
+              ElementsAre("pid=4000001", "process=job", "thread.id=11", "thread.name=t11"));
+}
+
+TEST_F(RecordingBuilderTest, TheProcessIsTheOutermostFrameOfAHost) {
+  add_process(1, "job");
+  add(1, 10, {0x1000, 0x2000});
+  EXPECT_THAT(names_of(build({.periods = {}, .process_frames = true}), 0),
+              ElementsAre("0x1000", "0x2000", "job"));
+}
+
+TEST_F(RecordingBuilderTest, BrokenStacksAreMarkedAndCountedByReason) {
+  add_process(1, "job");
+  add(1, 10, {0x1000}, VESTA_UNWIND_TRUNCATED);
+  add(1, 10, {0x1000}, VESTA_UNWIND_NO_RULE);
+  add(1, 10, {0x1000}, VESTA_UNWIND_NO_RULE);
+  add(1, 10, {}, VESTA_UNWIND_NO_USER);
+  const ProfileBatch batch = build();
+  EXPECT_THAT(names_of(batch, 0), ElementsAre("0x1000", "[truncated]"));
+  EXPECT_THAT(names_of(batch, 1)[1], HasSubstr("no unwind rule"));
+  std::vector<std::string> losses;
+  for (const Loss& loss : batch.profiles[0].losses)
+    losses.push_back(std::to_string(loss.count) + " " +
+                     std::string(batch.dictionary.string(loss.reason)));
+  EXPECT_THAT(losses, ElementsAre("1 incomplete stack: more than 512 frames",
+                                  "2 incomplete stack: no unwind rule for the code"));
+  EXPECT_EQ(coverage_.samples, 4U);
+  EXPECT_EQ(coverage_.complete_stacks, 1U) << "the one that has no user stack";
+}
+
+TEST_F(RecordingBuilderTest, LostSamplesKeepTheirWeight) {
+  add_process(1, "job");
+  add(1, 10, {0x1000});
+  samples_.lost = {{0, "sample ring full", 3, 0}, {0, "nothing", 0, 0}};
+  const ProfileBatch batch = build();
+  EXPECT_EQ(total_of(batch.profiles[0], 1), 4 * static_cast<int64_t>(kPeriodNs));
+  EXPECT_THAT(names_of(batch, 1), ElementsAre("[lost: sample ring full]"));
+  EXPECT_EQ(batch.profiles[0].losses.size(), 1U);
+}
+
+TEST_F(RecordingBuilderTest, LostEventsThatDifferSayWhatTheyStoodFor) {
+  add_process(1, "job");
+  add(1, 10, {0x1000});
+  samples_.lost = {{0, "sample ring full", 3, 0, 12'345}};
+  const ProfileBatch batch = build();
+  EXPECT_EQ(total_of(batch.profiles[0], 0), 4);
+  EXPECT_EQ(total_of(batch.profiles[0], 1), static_cast<int64_t>(kPeriodNs) + 12'345);
+}
+
+TEST_F(RecordingBuilderTest, FramesWithoutNamesAreCounted) {
+  add_process(1, "job");
+  add(1, 10, {0x1000, 0x2000, 0x3000});
+  build();
+  EXPECT_EQ(coverage_.frames, 3U);
+  EXPECT_EQ(coverage_.named_frames, 0U);
+}
+
+TEST(UnwindResult, EveryResultHasItsOwnWords) {
+  std::vector<std::string_view> seen;
+  for (int result = 0; result < VESTA_UNWIND_RESULTS; ++result) {
+    const auto name = unwind_result_name(static_cast<vesta_unwind_result>(result));
+    EXPECT_THAT(seen, Not(Contains(name)));
+    seen.push_back(name);
+  }
+}
+
+TEST_F(RecordingBuilderTest, MarksCallersThatAreOnlyLikely) {
+  add_process(1, "codec");
+  add(1, 11, {0x10, 0x20});
+  guess(0);
+  const ProfileBatch batch = build();
+  EXPECT_THAT(names_of(batch, 0), ElementsAre("0x10", "[guessed caller]", "0x20"));
+  EXPECT_EQ(coverage_.frames, 2U);
+  EXPECT_EQ(coverage_.guessed_frames, 1U);
+  EXPECT_EQ(coverage_.complete_stacks, 1U);
+}
+
+}  // namespace
+}  // namespace vesta::agent

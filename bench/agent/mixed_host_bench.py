@@ -2,10 +2,10 @@
 """What the always-on agent costs on a host with many different busy programs, and what a process start costs it.
 
 Usage: scripts/bench [--quick] mixed-host
-       bench/agent/mixed_host_bench.py [--seconds N] [--warm-up N] [--execs N]
+       bench/agent/mixed_host_bench.py [--seconds N] [--warm-up N] [--execs N] [--exporter otlp|files] [--profile FILE]
 
 Runs a mix of runtimes, compilers, databases and small tools (bench/agent/programs.py), those that are installed, and an agent
-that writes its profiles to files. Then ends the mix and starts ten programs in turn, a hundred a second. Prints rows of a
+that sends its profiles to a server on the same host, or writes them to files. Then ends the mix and starts ten programs in turn, a hundred a second. Prints rows of a
 Markdown table. CPU is CPU time, so a busy machine disturbs little, but more load means more code that is new to the agent.
 """
 
@@ -14,6 +14,7 @@ import contextlib
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -24,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import programs  # noqa: E402  (makes the tests' modules known, too)
 
 import agent  # noqa: E402
+import server  # noqa: E402
 
 QUICK = os.environ.get("VESTA_BENCH_QUICK") == "1"
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -32,7 +34,7 @@ agent:
   profiling: {{duration: 10s, upload_interval: 10s}}
   limits: {{cpu: 100%}}   # the rate stays: what 99 Hz costs is the question
   exporters:
-    - {{type: files, name: files, directory: "{folder}"}}
+    - {exporter}
 """
 SHORT = ["true", "ls /", "cat /dev/null", "date", "id", "uname -a", "expr 1 + 1", "basename /a/b", "dirname /a/b", "env"]
 LATE = 'vesta_agent_troubles_total{reason="stack sent as addresses: symbolization took too long"}'
@@ -52,11 +54,11 @@ class Watch:
 
     def begin(self):
         self.before, self.threads_before, self.began = self.profiler.metrics(), self.threads(), time.monotonic()
-        self.load_before = busy_seconds()
+        self.load_before, self.starts_before = busy_seconds(), starts()
 
     def end(self):
         self.after, self.threads_after, self.seconds = self.profiler.metrics(), self.threads(), time.monotonic() - self.began
-        self.busy = busy_seconds() - self.load_before
+        self.busy, self.starts = busy_seconds() - self.load_before, starts() - self.starts_before
 
     def threads(self):
         """CPU seconds by name of thread, to the nanosecond."""
@@ -87,9 +89,29 @@ def busy_seconds():
     return (sum(fields[:8]) - fields[3] - fields[4]) / TICKS
 
 
-def peak_memory(pid):
+def starts():
+    """Of processes and threads of the whole host, since it was booted."""
+    return next(int(line.split()[1]) for line in Path("/proc/stat").read_text().splitlines() if line.startswith("processes "))
+
+
+def memory_of(pid, what):
+    """Not from the agent's own /metrics: to ask for them every second would be a part of what is measured."""
     return next(int(line.split()[1]) * 1024 for line in Path(f"/proc/{pid}/status").read_text().splitlines()
-                if line.startswith("VmHWM"))
+                if line.startswith(what + ":"))
+
+
+@contextlib.contextmanager
+def profile_of(pid, file):
+    """Samples the agent itself with perf, for `perf report -i FILE`."""
+    if file is None:
+        yield
+        return
+    command = ["perf", "record", "-q", "-F", "1999", "-g", "-p", str(pid), "-o", file]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as perf:
+        try:
+            yield
+        finally:
+            perf.send_signal(signal.SIGINT)
 
 
 def watch_mix(profiler, work, args):
@@ -97,10 +119,11 @@ def watch_mix(profiler, work, args):
         time.sleep(args.warm_up)
         watch = Watch(profiler)
         memory = []
-        while time.monotonic() - watch.began < args.seconds:
-            time.sleep(1)
-            memory.append(profiler.metrics()["vesta_agent_resident_bytes"])
-        watch.end()
+        with profile_of(watch.pid, args.profile):
+            while time.monotonic() - watch.began < args.seconds:
+                time.sleep(1)
+                memory.append(memory_of(watch.pid, "VmRSS"))
+            watch.end()
         samples, late = watch.grown("vesta_agent_samples_total"), watch.grown(LATE)
         lost = watch.grown_sum("vesta_agent_samples_lost_total")
         row("the mix", f"{len(mix.names)} programs on {os.cpu_count()} CPUs, {watch.seconds:.0f} s after {args.warm_up} s of warm-up")
@@ -109,14 +132,17 @@ def watch_mix(profiler, work, args):
             row("left out, because they are not installed", ", ".join(mix.left_out))
         row("load average, CPUs busy", f"{os.getloadavg()[0]:.0f}, {watch.busy / watch.seconds:.2f} of {os.cpu_count()}")
         row("samples", f"{samples / watch.seconds:.0f} a second at {watch.after['vesta_agent_sample_rate']:.0f} Hz, {lost:.0f} lost")
+        row("processes and threads started", f"{watch.starts / watch.seconds:.0f} a second")
         row("CPU of the agent's threads", f"{watch.own() / watch.seconds * 100:.2f} % of a core", "≤ 1 %")
         row("… by thread", watch.by_thread())
         row("CPU of its programs in the kernel", f"{watch.grown('vesta_agent_bpf_seconds_total') / watch.seconds * 100:.2f} % of a core")
-        row("memory, highest", f"{max(memory) / 1e6:.0f} MB ({peak_memory(watch.pid) / 1e6:.0f} MB since its start)", "≤ 120 MB")
+        row("memory, highest", f"{max(memory) / 1e6:.0f} MB ({memory_of(watch.pid, 'VmHWM') / 1e6:.0f} MB since its start)", "≤ 120 MB")
         row("symbol tables opened", f"{watch.grown('vesta_agent_symbol_table_opens_total'):.0f} while measuring, "
             f"{watch.after.get('vesta_agent_symbol_table_opens_total', 0):.0f} since the start, "
             f"{watch.after.get('vesta_agent_symbol_tables', 0):.0f} open with {watch.after.get('vesta_agent_symbol_table_bytes', 0) / 1e6:.1f} MB")
         row("samples named in time", f"{(samples - lost - late) / max(samples, 1) * 100:.2f} %", "≥ 99.6 %")
+        row("profiles sent", f"{watch.grown_sum('vesta_agent_exporter_sent_total') / watch.seconds:.1f} a second")
+        return watch.own(), samples, watch.starts
 
 
 def start_programs(execs, seconds, rate=100):
@@ -148,8 +174,10 @@ def watch_execs(profiler, args):
     time.sleep(seconds)
     watch.end()
     row("process starts", f"{count} of ten programs, {count / seconds:.0f} a second; {busy / seconds:.2f} CPUs busy, {watch.busy / watch.seconds:.2f} without")
-    row("CPU of the agent's threads for a process start", f"{(with_execs - watch.own()) / count * 1e6:.0f} µs", "≤ 100 µs")
+    each = (with_execs - watch.own()) / count
+    row("CPU of the agent's threads for a process start", f"{each * 1e6:.0f} µs", "≤ 100 µs")
     row("… with all else it does", f"{with_execs / count * 1e6:.0f} µs: {by_thread}")
+    return each
 
 
 def main():
@@ -157,15 +185,26 @@ def main():
     parser.add_argument("--seconds", type=int, default=12 if QUICK else 120)
     parser.add_argument("--warm-up", type=int, default=8 if QUICK else 60)
     parser.add_argument("--execs", type=int, default=200 if QUICK else 3000)
+    parser.add_argument("--exporter", choices=["otlp", "files"], default="otlp")
+    parser.add_argument("--profile", metavar="FILE", help="samples the agent with perf while the mix is measured, which costs it a bit")
     args = parser.parse_args()
     work = Path(tempfile.mkdtemp(prefix="vesta-mixed-host-"))
     try:
-        config = work / "vesta.yaml"
-        config.write_text(CONFIG.format(folder=work / "profiles"))
-        print("| what | measured | budget |\n|---|---|---|", flush=True)
-        with agent.Agent("--config", config, state=work / "state") as profiler:
-            watch_mix(profiler, work, args)
-            watch_execs(profiler, args)
+        with contextlib.ExitStack() as stack:
+            if args.exporter == "files":
+                exporter, where = f'{{type: files, name: files, directory: "{work / "profiles"}"}}', "files, one for each process and window"
+            else:
+                receiver = stack.enter_context(server.Server(data=work / "store"))
+                exporter, where = f'{{type: otlp, name: server, endpoint: "{receiver.grpc}"}}', "OTLP over gRPC to a server on the same host"
+            config = work / "vesta.yaml"
+            config.write_text(CONFIG.format(exporter=exporter))
+            print("| what | measured | budget |\n|---|---|---|", flush=True)
+            row("profiles go to", where)
+            profiler = stack.enter_context(agent.Agent("--config", config, state=work / "state"))
+            own, samples, started = watch_mix(profiler, work, args)
+            each = watch_execs(profiler, args)
+            row("CPU of the agent's threads for a sample of the mix", f"{own / samples * 1e6:.0f} µs, of which process starts "
+                f"{started * each / samples * 1e6:.0f} µs if each costs what it does alone")
             began = time.monotonic()
             profiler.stop(signal.SIGTERM)
             row("time to stop", f"{time.monotonic() - began:.1f} s", "≤ 10 s")

@@ -20,7 +20,10 @@ constexpr double kRaiseTo = 0.75;
 constexpr double kAlwaysForSamples = 0.25;
 // A lower rate is worth it when it saves at least this share of what is beyond the budget.
 constexpr double kWorthLowering = 0.25;
-constexpr double kWorthStaying = 0.2;
+constexpr double kWorthStaying = 0.15;
+// And, where it does not bring the cost within the budget, at least this share of all of it: less
+// is lost in what the cost varies by.
+constexpr double kNoticeable = 0.15;
 // The budget is exceeded when it was for so long; by far, and one need not wait as long.
 constexpr uint64_t kOverNs = kMinuteNs;
 constexpr uint64_t kFarOverNs = 15 * kSecondNs;
@@ -31,13 +34,21 @@ constexpr uint64_t kMaxRaiseWaitNs = 160 * kMinuteNs;
 // A rate that has to be given up sooner was too high from the start.
 constexpr uint64_t kRegretNs = 15 * kMinuteNs;
 
-// A trial begins when the samples of the former rate are through, and takes so long.
+// Cost is compared by blocks of so many seconds: two windows, so that what is done once in a window
+// is in each of them.
+constexpr double kBlockSeconds = 20;
+// The first block begins when the samples of the former rates are through.
 constexpr uint64_t kTrialDelayNs = 10 * kSecondNs;
-constexpr uint64_t kTrialNs = 80 * kSecondNs;
-// A lowering was useful when it saved this share of what the threads should have saved.
-constexpr double kUseful = 0.4;
-constexpr uint64_t kTrustNs = 60 * kMinuteNs;
-constexpr uint64_t kMaxTrustNs = 480 * kMinuteNs;
+// A lowering needs so many blocks before it, and more where they differ a lot.
+constexpr size_t kMinBlocksBefore = 3;
+constexpr size_t kMaxBlocksBefore = 15;
+constexpr double kKnownWell = 0.25;  // standard error, as a share of what is to be saved
+// A trial ends when what it found is this many standard errors from changing the verdict.
+constexpr size_t kMinBlocksAfter = 4;
+constexpr double kSignificant = 2;
+constexpr uint64_t kMaxTrialNs = 12 * kMinuteNs;
+constexpr uint64_t kTrustNs = 90 * kMinuteNs;
+constexpr uint64_t kMaxTrustNs = 720 * kMinuteNs;
 
 constexpr uint64_t kBoundPeriodNs = 5 * kMinuteNs;
 constexpr double kBoundSamples = 200;  // fewer tell little
@@ -72,6 +83,37 @@ double SampleCostBound::ns() const {
   for (const double least : least_)
     if (least > 0) out = std::min(out, least);
   return out;
+}
+
+bool CostAtRates::add(uint64_t now_ns, double seconds, double own_ns, double samples) {
+  if (now_ns <= from_ns_) return false;
+  block_own_ns_ += own_ns;
+  block_samples_ += samples;
+  block_seconds_ += seconds;
+  if (block_seconds_ < kBlockSeconds) return false;
+  const double each = block_own_ns_ / block_seconds_;
+  ++blocks_;
+  const double delta = each - mean_;
+  mean_ += delta / static_cast<double>(blocks_);
+  squares_ += delta * (each - mean_);
+  samples_ += block_samples_;
+  seconds_ += block_seconds_;
+  block_own_ns_ = block_samples_ = block_seconds_ = 0;
+  return true;
+}
+
+double CostAtRates::standard_error(const CostAtRates& a, const CostAtRates& b) {
+  const double blocks = static_cast<double>(a.blocks_ + b.blocks_);
+  if (a.blocks_ == 0 || b.blocks_ == 0 || blocks < 3) return kUnknownNs;
+  const double variance = (a.relative_squares() + b.relative_squares()) / (blocks - 2);
+  return std::sqrt(variance * (a.mean_ * a.mean_ / static_cast<double>(a.blocks_) +
+                               b.mean_ * b.mean_ / static_cast<double>(b.blocks_)));
+}
+
+double CostAtRates::standard_error() const {
+  if (blocks_ < 2) return kUnknownNs;
+  const double blocks = static_cast<double>(blocks_);
+  return std::sqrt(squares_ / (blocks - 1) / blocks);
 }
 
 std::vector<uint32_t> Governor::ladder(uint32_t min_rate, uint32_t max_rate) {
@@ -124,7 +166,10 @@ void Governor::update(const CpuUsage& usage) {
 bool Governor::lower_if_it_helps(uint64_t now_ns) {
   const bool is_over = share() > options_.cpu_share;
   if (!is_over) over_since_ns_ = 0;
-  if (is_over && over_since_ns_ == 0) over_since_ns_ = now_ns;
+  if (is_over && over_since_ns_ == 0) {
+    over_since_ns_ = now_ns;
+    if (trial_.start_ns == 0) level_ = CostAtRates(now_ns);  // it was another load before
+  }
   const uint64_t waited = changed_ns_ == 0 ? UINT64_MAX : now_ns - changed_ns_;
   const bool is_far = share() > kFarOver * options_.cpu_share;
   // When it was dear but is cheap by now, nothing needs to change.
@@ -139,12 +184,25 @@ bool Governor::lower_if_it_helps(uint64_t now_ns) {
     // By half at most: whether that helps is seen first.
     while (to[i] < probe.at && probe.rates[to[i]] * 2 + 1 < probe.rate()) ++to[i];
   }
-  if (to == current()) return false;
+  if (to == current() || !is_known_well_enough(to)) return false;
   if (raised_ns_ != 0 && now_ns - raised_ns_ < kRegretNs)
     raise_wait_ns_ = std::min(raise_wait_ns_ * 2, kMaxRaiseWaitNs);
-  trial_ = {now_ns, own_, samples(), sample_ns(), 0, 0, 0};
+  trial_ = {now_ns, level_};
   change(to, now_ns);
   return true;
+}
+
+// The cost before a lowering, so that what it saves can be told from noise.
+bool Governor::is_known_well_enough(const Positions& to) const {
+  if (trial_.start_ns != 0) return false;  // what the last one saved is not clear yet
+  if (bound_.ns() >= kUnknownNs || level_.blocks() < kMinBlocksBefore) return false;
+  double expected = 0;
+  for (size_t i = 0; i < probes_.size(); ++i) {
+    const Probe& probe = probes_[i];
+    const double factor = static_cast<double>(probe.rates[to[i]]) / probe.rate();
+    expected += (probe.bpf + own_of_samples(probe)) * (1 - factor) * static_cast<double>(kSecondNs);
+  }
+  return level_.standard_error() <= kKnownWell * expected || level_.blocks() >= kMaxBlocksBefore;
 }
 
 // All the time, not only now. While one should rather be lowered, none is raised.
@@ -167,6 +225,7 @@ void Governor::raise_if_there_was_room(uint64_t now_ns) {
   room_since_ns_ = 0;
   if (room_ == at) return;
   raised_ns_ = now_ns;
+  trial_ = Trial();
   change(room_, now_ns);
 }
 
@@ -194,38 +253,55 @@ void Governor::measure(const CpuUsage& usage, const CpuUsage& before) {
   }
   const double recent_weight = 1 - std::exp(-seconds / kRecentSeconds);
   recent_ += (all_ns / wall - recent_) * recent_weight;
-  bound_.add(usage.wall_ns, own_ns, all_samples);
-  if (trial_.start_ns != 0 && usage.wall_ns - trial_.start_ns > kTrialDelayNs) {
-    trial_.own_ns += own_ns;
-    trial_.samples += all_samples;
-    trial_.seconds += seconds;
+  // The least of single seconds would be mostly noise.
+  if (bound_block_.add(usage.wall_ns, seconds, own_ns, all_samples)) {
+    bound_.add(usage.wall_ns, bound_block_.own_ns(), bound_block_.samples());
+    bound_block_ = CostAtRates(usage.wall_ns);
   }
+  has_new_block_ = level_.add(usage.wall_ns, seconds, own_ns, all_samples);
+}
+
+// Of the cost, by what was measured since the last change.
+void Governor::assume(double sample_ns) {
+  tried_ns_ = std::clamp(sample_ns, 0.0, bound_.ns());
+  tried_until_ns_ = last_.wall_ns + trust_ns_;
+  own_ = level_.own_ns() / static_cast<double>(kSecondNs);
+  const double factor = samples() == 0 ? 1 : level_.samples() / samples();
+  for (Probe& probe : probes_) probe.samples *= factor;
+}
+
+// Whether there was no reason to lower any rate, if a sample costs the threads that much. Rates that
+// could be a bit higher are raised as ever, when there was room for some minutes.
+bool Governor::is_in_vain_if(double sample_ns) const {
+  Governor other = *this;
+  other.assume(sample_ns);
+  return other.best(kLowerTo, kWorthStaying) == highest();
 }
 
 void Governor::judge_trial(uint64_t now_ns) {
-  if (trial_.start_ns == 0 || now_ns - trial_.start_ns < kTrialDelayNs + kTrialNs) return;
-  const Trial trial = trial_;
-  trial_ = {};
-  const double now_samples = trial.samples / trial.seconds;
-  const double fewer = trial.samples_before - now_samples;
+  if (trial_.start_ns == 0 || !has_new_block_ || level_.blocks() < kMinBlocksAfter) return;
+  const bool is_last = now_ns - trial_.start_ns > kMaxTrialNs;
+  const double fewer = trial_.before.samples() - level_.samples();
   // The host has become busier meanwhile: that tells nothing.
-  if (fewer < 0.1 * trial.samples_before) return;
-  const double saved_ns =
-      trial.own_before * static_cast<double>(kSecondNs) - trial.own_ns / trial.seconds;
-  const bool was_useful = saved_ns >= kUseful * trial.sample_ns * fewer;
-  if (was_useful) return;
-  tried_ns_ = std::clamp(saved_ns / fewer, 0.0, bound_.ns());
-  tried_until_ns_ = now_ns + trust_ns_;
+  if (fewer < 0.1 * trial_.before.samples()) {
+    if (is_last) trial_ = Trial();
+    return;
+  }
+  const double saved_ns = trial_.before.own_ns() - level_.own_ns();
+  const double doubt_ns =
+      is_last ? 0 : kSignificant * CostAtRates::standard_error(trial_.before, level_);
+  const bool is_in_vain = is_in_vain_if(saved_ns / fewer);
+  // Undone when that is right even if it saved as much as it may have; kept when that is right even
+  // if it saved as little.
+  const bool is_clear = is_in_vain ? is_in_vain_if((saved_ns + doubt_ns) / fewer)
+                                   : !is_in_vain_if((saved_ns - doubt_ns) / fewer);
+  if (!is_clear) return;
+  assume(saved_ns / fewer);
+  trial_ = Trial();
+  if (!is_in_vain) return;
   trust_ns_ = std::min(trust_ns_ * 2, kMaxTrustNs);
-  // What did not save what it should have is taken back.
-  own_ = trial.own_ns / trial.seconds / static_cast<double>(kSecondNs);
-  const double factor = samples() == 0 ? 1 : now_samples / samples();
-  for (Probe& probe : probes_) probe.samples *= factor;
-  Positions to = best(kLowerTo, kWorthLowering);
-  for (size_t i = 0; i < probes_.size(); ++i) to[i] = std::max(to[i], probes_[i].at);
-  if (to == current()) return;
   lower_wait_ns_ = std::min(lower_wait_ns_ * 2, kMaxRaiseWaitNs);
-  change(to, now_ns);
+  change(highest(), now_ns);
 }
 
 double Governor::bpf() const {
@@ -267,8 +343,14 @@ Governor::Positions Governor::current() const {
   return at;
 }
 
+Governor::Positions Governor::highest() const {
+  Positions at;
+  for (const Probe& probe : probes_) at.push_back(probe.rates.size() - 1);
+  return at;
+}
+
 // The highest rates with which the cost is within `margin` of the budget; the highest of all where
-// lower ones would save less than `worth` of what is beyond the budget.
+// lower ones would save less than `worth` of what is beyond the budget, or nothing to speak of.
 Governor::Positions Governor::best(double margin, double worth) const {
   const double budget = options_.cpu_share;
   const double fixed = fixed_share();
@@ -294,9 +376,8 @@ Governor::Positions Governor::best(double margin, double worth) const {
     beyond += full_cost(probe);
     saved += (probe.rates.back() - probe.rates[position]) * each;
   }
-  if (beyond > 0 && saved < worth * beyond) {
-    for (size_t i = 0; i < to.size(); ++i) to[i] = probes_[i].rates.size() - 1;
-  }
+  const bool is_noticeable = saved >= beyond || saved >= kNoticeable * (budget + beyond);
+  if (beyond > 0 && (saved < worth * beyond || !is_noticeable)) return highest();
   return to;
 }
 
@@ -318,6 +399,7 @@ void Governor::change(const Positions& to, uint64_t now_ns) {
     probe.samples *= factor;
     probe.at = to[i];
   }
+  level_ = CostAtRates(now_ns + kTrialDelayNs);
   changed_ns_ = now_ns;
   over_since_ns_ = 0;
   room_since_ns_ = 0;

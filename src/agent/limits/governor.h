@@ -61,6 +61,38 @@ class SampleCostBound {
   double samples_ = 0;
 };
 
+// The CPU time of the threads at one set of rates, in blocks of some seconds: their mean, and by how
+// much they differ from each other.
+class CostAtRates {
+ public:
+  // Blocks begin at `from_ns`.
+  explicit CostAtRates(uint64_t from_ns = 0) : from_ns_(from_ns) {}
+  // What was used in `seconds` until `now_ns`. Whether a block has ended with it.
+  bool add(uint64_t now_ns, double seconds, double own_ns, double samples);
+
+  uint64_t from_ns() const { return from_ns_; }
+  size_t blocks() const { return blocks_; }
+  double own_ns() const { return mean_; }  // a second
+  double samples() const { return seconds_ == 0 ? 0 : samples_ / seconds_; }
+  // Of the difference of both means. What blocks vary by is about the same share of either mean.
+  static double standard_error(const CostAtRates& a, const CostAtRates& b);
+  double standard_error() const;
+
+ private:
+  double relative_squares() const { return mean_ == 0 ? 0 : squares_ / (mean_ * mean_); }
+
+  uint64_t from_ns_;
+  size_t blocks_ = 0;
+  double mean_ = 0;
+  double squares_ = 0;  // of the differences from the mean
+  double samples_ = 0;
+  double seconds_ = 0;
+  // Of the block that has not ended.
+  double block_own_ns_ = 0;
+  double block_samples_ = 0;
+  double block_seconds_ = 0;
+};
+
 class Governor {
  public:
   explicit Governor(const GovernorOptions& options);
@@ -82,15 +114,10 @@ class Governor {
   static std::vector<uint32_t> ladder(uint32_t min_rate, uint32_t max_rate);
 
  private:
-  // What is measured after a lowering, to know what a sample really costs.
+  // Of a lowering: what it was before; after it is `level_`. None is lowered until it is clear.
   struct Trial {
-    uint64_t start_ns = 0;      // 0: none
-    double own_before = 0;      // shares of a core
-    double samples_before = 0;  // a second
-    double sample_ns = 0;       // what one was thought to cost the threads
-    double own_ns = 0;
-    double samples = 0;
-    double seconds = 0;
+    uint64_t start_ns = 0;  // 0: none
+    CostAtRates before;
   };
 
   struct Probe {
@@ -106,6 +133,9 @@ class Governor {
 
   void measure(const CpuUsage& usage, const CpuUsage& before);
   void judge_trial(uint64_t now_ns);
+  void assume(double sample_ns);
+  bool is_in_vain_if(double sample_ns) const;
+  bool is_known_well_enough(const Positions& to) const;
   double bpf() const;
   double samples() const;
   double sample_ns() const;
@@ -113,6 +143,7 @@ class Governor {
   double cost_by_rate(const Probe& probe) const;
   Positions best(double margin, double worth) const;
   Positions current() const;
+  Positions highest() const;
   bool lower_if_it_helps(uint64_t now_ns);
   void raise_if_there_was_room(uint64_t now_ns);
   void note_fixed();
@@ -128,6 +159,9 @@ class Governor {
   double own_ = 0;
   double other_ = 0;
   SampleCostBound bound_;
+  CostAtRates bound_block_;
+  CostAtRates level_;  // since the last change, or since it is over the budget
+  bool has_new_block_ = false;
   Trial trial_;
   double tried_ns_ = -1;  // what a sample costs the threads by the last trial; -1: not known
   uint64_t tried_until_ns_ = 0;

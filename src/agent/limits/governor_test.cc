@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <random>
 
@@ -20,8 +21,8 @@ constexpr int kHour = 3600;
 // An agent whose cost is a part that is always there and one for each sample, in shares of a core.
 // Six tenths of the latter are of its threads. `noise` is the relative deviation of each second.
 struct Simulation {
-  explicit Simulation(const GovernorOptions& options = {}, double with_noise = 0)
-      : governor(options), noise(with_noise) {
+  explicit Simulation(const GovernorOptions& options = {}, double with_noise = 0, uint32_t seed = 7)
+      : governor(options), noise(with_noise), random(seed) {
     usage.probes.resize(options.rates.size());
     update();
     usage.wall_ns += options.warm_up_ns;
@@ -49,6 +50,7 @@ struct Simulation {
       run_probe(0, per_99(i));
       update();
       lowest_rate = std::min(lowest_rate, governor.rate());
+      all_rates += governor.rate();
     }
   }
   void run(int seconds, double fixed, double per_99) {
@@ -68,9 +70,21 @@ struct Simulation {
   Governor governor;
   CpuUsage usage;
   double noise;
-  std::mt19937 random{7};
+  std::mt19937 random;
   uint32_t lowest_rate = UINT32_MAX;
+  double all_rates = 0;  // of each second, added up
 };
+
+// Of seven hours, and of ten hosts.
+double mean_rate(double fixed, double per_99, double noise) {
+  double all = 0;
+  for (uint32_t seed = 1; seed <= 10; ++seed) {
+    Simulation simulation({}, noise, seed);
+    simulation.run(7 * kHour, fixed, per_99);
+    all += simulation.all_rates;
+  }
+  return all / (10 * 7 * kHour);
+}
 
 GovernorOptions two_probes() {
   GovernorOptions options;
@@ -140,6 +154,39 @@ TEST(Governor, DoesNotGiveUpSamplesThatCostNextToNothing) {
   EXPECT_TRUE(simulation.governor.is_fixed_over());
   EXPECT_NEAR(simulation.governor.fixed_share(), 0.03, 0.01);
   EXPECT_LT(simulation.governor.sample_share(), 0.005);
+}
+
+// What a lowering saves here is less than what the cost differs by from one minute to the next.
+TEST(Governor, NoiseDoesNotOverturnATrueSaving) {
+  EXPECT_LE(mean_rate(0.03, 0.02, 0), 21);
+  EXPECT_LE(mean_rate(0.03, 0.02, 0.3), 22);
+  EXPECT_LE(mean_rate(0.03, 0.02, 1), 30);
+}
+
+TEST(Governor, ALoweringThatSavesNothingIsUndoneInAnyNoise) {
+  for (const double fixed : {0.013, 0.03}) {
+    for (const double noise : {0.0, 0.3, 1.0}) {
+      SCOPED_TRACE(testing::Message() << fixed << " noise " << noise);
+      EXPECT_GE(mean_rate(fixed, 0.0007, noise), 94);
+    }
+  }
+}
+
+TEST(CostAtRates, TellsADifferenceFromNoise) {
+  CostAtRates before;
+  CostAtRates after(100 * kSecond);
+  EXPECT_GT(CostAtRates::standard_error(before, after), 1e9) << "nothing is known";
+  for (uint64_t i = 1; i <= 100; ++i) before.add(i * kSecond, 1, i <= 50 ? 300 : 500, 10);
+  EXPECT_EQ(before.blocks(), 5U) << "of 20 s";
+  EXPECT_EQ(before.own_ns(), 400);
+  EXPECT_EQ(before.samples(), 10);
+  EXPECT_FALSE(after.add(100 * kSecond, 1, 1000, 10)) << "not of these rates yet";
+  for (uint64_t i = 101; i <= 200; ++i) after.add(i * kSecond, 1, 200, 5);
+  EXPECT_EQ(after.own_ns(), 200);
+  // Means of blocks: 300, 300, 400, 500, 500; and no difference at all in the other.
+  const double variance = (4 * 100.0 * 100.0) / (400.0 * 400.0) / 8;
+  EXPECT_NEAR(CostAtRates::standard_error(before, after),
+              std::sqrt(variance * (400.0 * 400.0 + 200.0 * 200.0) / 5), 1e-6);
 }
 
 TEST(Governor, AStormOfProcessStartsAfterAQuietTimeChangesNothing) {

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Views of other probes' samples: all the time of every thread; blocking input and output."""
 
+import re
+import subprocess
 import tempfile
 from pathlib import Path
 
 import harness
 import pprof_proto
 import support
-from harness import RecordingTest, compile_program, vesta_record
+from harness import RecordingTest, compile_program, running, vesta_record
 
 
 class View:
@@ -109,6 +111,64 @@ class Block(RecordingTest):
         for function in ("sleeping", "locking", "polling", "waiting_for_child", "faulting", "burning"):
             self.assertEqual(block.seconds(function, pid=pid), 0, function)
         self.assertIn("of blocking I/O in", done.stderr)
+
+
+class Idle(RecordingTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.idle = compile_program(cls.folder, "waits/idle.c", "-pthread")
+
+    def record(self, *arguments):
+        path = self.folder / "idle.pb.gz"
+        vesta_record("-e", "off-cpu,wall", "-o", path, *arguments, "--", self.idle, "4")
+        return View(path, "off_cpu", "waits"), View(path, "wall", "wall_samples")
+
+    def test_parked_workers_are_folded_and_contended_locks_are_not(self):
+        for view in self.record():
+            for function, threads in (("parked_worker", 4), ("event_loop", 1)):
+                rows = [(frames, seconds) for frames, _, seconds, _ in view.rows if function in frames]
+                idle = sum(seconds for frames, seconds in rows if frames[-1] == "[idle]")
+                self.assertAlmostEqual(idle, 4 * threads, delta=0.1 * 4 * threads, msg=function)
+                self.assertGreater(idle / sum(seconds for _, seconds in rows), 0.95, function)
+            self.assertGreater(view.seconds("use_lock"), 12)
+            self.assertFalse([frames for frames, *_ in view.rows if "use_lock" in frames and "[idle]" in frames])
+
+    def test_folding_changes_no_total_and_can_be_left_out(self):
+        off, wall = self.record("--keep-idle")
+        for view in off, wall:
+            self.assertFalse([frames for frames, *_ in view.rows if "[idle]" in frames])
+            self.assertAlmostEqual(view.seconds("parked_worker"), 16, delta=1.6)
+
+
+class ManyThreads(RecordingTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.many = compile_program(cls.folder, "waits/many.c", "-pthread")
+
+    def test_ten_thousand_threads_are_all_there(self):
+        path = self.folder / "many.pb.gz"
+        with running(self.many, "10000", "600", stdout=subprocess.PIPE, text=True) as victim:
+            ready = victim.stdout.readline().strip()
+            if ready != "ready":
+                self.skipTest(f"10000 threads are not possible here: {ready}")
+            done = vesta_record("-e", "wall,off-cpu", "-p", victim.pid, "-d", "3s", "-o", path)
+        duration = float(re.search(r"for ([\d.]+)s: ", done.stderr)[1])
+        for view in View(path, "wall", "wall_samples"), View(path, "off_cpu", "waits"):
+            found = view.seconds("sleeps")
+            print(f"{found:.0f} s of 10000 threads in {duration} s")
+            # It is cut at both ends by another thread than the one that measures the duration.
+            self.assertAlmostEqual(found / (10000 * duration), 1, delta=0.1)
+        self.assertEqual(harness.Summary.parse(done.stderr).lost, 0, done.stderr)
+
+    def test_threads_that_end_while_they_wait_lose_nothing(self):
+        path = self.folder / "ended.pb.gz"
+        vesta_record("-e", "off-cpu", "-o", path, "--", self.many, "200", "1")
+        # All were there for a second at least, and none came back from its wait.
+        found = View(path, "off_cpu", "waits").seconds("sleeps")
+        print(f"{found:.1f} s of 200 threads that never woke up")
+        self.assertGreater(found, 0.98 * 200)
 
 
 if __name__ == "__main__":

@@ -126,8 +126,10 @@ void share_memory(uint64_t limit, WindowProfilerOptions& options) {
   options.sampling.last_table_wait_ns = 3 * kSecond;
 }
 
-Result<ProfileFilters> window_filters(const FilterConfig& config) {
+Result<ProfileFilters> window_filters(const ProfilingConfig& profiling) {
+  const FilterConfig& config = profiling.filters;
   ProfileFilters filters;
+  filters.fold_idle = profiling.fold_idle;
   VESTA_ASSIGN(filters.hidden, FrameFilter::compile(config.exclude_patterns));
   filters.min_samples = config.min_samples;
   return filters;
@@ -298,7 +300,7 @@ Status AgentApp::Running::start_profiler() {
                                           profiling.symbols.demangle_rust};
   options.duration_ns = profiling.duration_ns;
   share_memory(config.limits.memory_bytes, options);
-  VESTA_ASSIGN(options.filters, window_filters(profiling.filters));
+  VESTA_ASSIGN(options.filters, window_filters(profiling));
   options.resource_of = [this](const SampledProcess& process) { return resource_of(process); };
   options.host = host();
   options.on_window = [this](const ProfileBatch& batch) { exporters->take(batch); };
@@ -683,7 +685,7 @@ Status AgentApp::Running::reload(AgentConfig next) {
     VESTA_TRY(check_reload(next));
   }
   VESTA_TRY(fit_into_cgroup(cgroup_memory, next.limits));
-  VESTA_ASSIGN(ProfileFilters filters, window_filters(next.profiling.filters));
+  VESTA_ASSIGN(ProfileFilters filters, window_filters(next.profiling));
   VESTA_TRY(exporters->configure(next.exporters, next.profiling.upload_interval_ns));
   {
     const MutexLock guard(metadata_mutex);

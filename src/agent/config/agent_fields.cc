@@ -131,6 +131,7 @@ Fields agent_fields(AgentConfig& c) {
       field("agent.profiling.off_cpu_kernel_threads", Switch(), p.off_cpu_kernel_threads),
       field("agent.profiling.wall", Switch(), p.wall),
       field("agent.profiling.block", Switch(), p.block),
+      field("agent.profiling.fold_idle", Switch(), p.fold_idle),
       field("agent.profiling.duration", Duration{kSecond, kHour}, p.duration_ns),
       field("agent.profiling.upload_interval", Duration{kSecond, 24 * kHour}, p.upload_interval_ns),
       field("agent.profiling.symbols.demangle_rust", Switch(), p.symbols.demangle_rust),

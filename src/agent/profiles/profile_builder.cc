@@ -17,6 +17,8 @@ StackBuilder::IsHidden hidden_by(const FrameFilter& filter) {
   return [filter](std::string_view name) { return filter.matches(name); };
 }
 
+constexpr uint32_t kNameless = 1U << 31;
+
 bool is_made_of(const ProfileRequest& profile, uint32_t probe) {
   return std::ranges::find(profile.probes, probe) != profile.probes.end();
 }
@@ -53,6 +55,7 @@ ProfileGroup::ProfileGroup(std::span<const ProfileRequest> profiles) {
 }
 
 void ProfileGroup::add(ProfileGroup other) {
+  const std::vector<uint32_t> threads = threads_.add(other.threads_);
   for (size_t i = 0; i < profiles_.size(); ++i) {
     OfProfile& into = profiles_[i];
     OfProfile& from = other.profiles_[i];
@@ -61,7 +64,7 @@ void ProfileGroup::add(ProfileGroup other) {
     for (size_t row = 0; row < samples.size(); ++row) {
       into.samples.add(samples.stacks[row],
                        std::span(samples.values).subspan(row * columns, columns),
-                       samples.label_set(row));
+                       samples.label_set(row), LinkId(threads[samples.link(row).value]));
     }
     for (size_t result = 0; result < into.results.size(); ++result)
       into.results[result] += from.results[result];
@@ -76,6 +79,10 @@ ProfileBuilder::ProfileBuilder(NameSource& names, std::span<const ProbeRequest> 
     : probes_(probes),
       profiles_(profiles),
       filters_(std::move(filters)),
+      finds_idle_(
+          filters_.fold_idle &&
+          std::ranges::any_of(
+              probes, [](const ProbeRequest& probe) { return probe.kind->cause_of != nullptr; })),
       stacks_(names, batch_->dictionary, hidden_by(filters_.hidden)) {}
 
 const KnownStack& ProfileBuilder::add(ProfileGroup& group, const ResolvedSample& sample,
@@ -88,6 +95,7 @@ const KnownStack& ProfileBuilder::add(ProfileGroup& group, const ResolvedSample&
   extras.with_kernel = probe.options.kernel_stacks;
   const KnownStack& stack = stacks_.stack_of(sample, frames, extras);
   if (!stack.cause.empty()) labels = with_label(labels, probe.kind->cause_label, stack.cause);
+  const uint32_t thread = note_thread(group, sample, stack);
   for (size_t i = 0; i < profiles_.size(); ++i) {
     const ProfileRequest& profile = profiles_[i];
     if (!is_made_of(profile, sample.probe)) continue;
@@ -97,14 +105,14 @@ const KnownStack& ProfileBuilder::add(ProfileGroup& group, const ResolvedSample&
       if (!part) continue;
       own_labels = with_label(labels, view->label, *part);
     }
-    add_to(group.profiles_[i], *profile.kind, sample, stack, own_labels);
+    add_to(group.profiles_[i], *profile.kind, sample, stack, own_labels, thread);
   }
   return stack;
 }
 
 void ProfileBuilder::add_to(ProfileGroup::OfProfile& profile, const ProbeKind& kind,
                             const ResolvedSample& sample, const KnownStack& stack,
-                            LabelSetId labels) {
+                            LabelSetId labels, uint32_t thread) {
   const ProbeKind& source = *probes_[sample.probe].kind;
   ++profile.results[sample.result];
   profile.folded_frames += stack.folded_frames;
@@ -116,7 +124,73 @@ void ProfileBuilder::add_to(ProfileGroup::OfProfile& profile, const ProbeKind& k
   } else {
     for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(sample.values[i]);
   }
-  profile.samples.add(stack.id, std::span(values).first(kind.columns.size()), labels);
+  profile.samples.add(stack.id, std::span(values).first(kind.columns.size()), labels,
+                      LinkId(thread));
+}
+
+uint32_t ProfileBuilder::note_thread(ProfileGroup& group, const ResolvedSample& sample,
+                                     const KnownStack& stack) {
+  if (!finds_idle_) return 0;
+  const ProbeKind& kind = *probes_[sample.probe].kind;
+  const uint64_t ns = sample.values[kind.main_column];
+  const uint32_t thread = group.threads_.thread(sample.process, sample.tid);
+  const StackUse& use = use_of(stack.id, stack.cause);
+  // Of a stack that is cut off nobody knows how deep it is.
+  const bool is_whole = is_complete_stack(sample.result);
+  const auto functions = is_whole ? std::span(use.functions) : std::span<const StringId>();
+  if (stack.cause.empty()) {
+    group.threads_.add_running(thread, ns, functions);
+    return 0;
+  }
+  if (stack.cause == "run queue") return 0;
+  group.threads_.add_wait(thread, ns, stack.id, is_whole ? use.purpose : WaitPurpose::kOther,
+                          functions);
+  return thread;
+}
+
+const ProfileBuilder::StackUse& ProfileBuilder::use_of(StackId stack, std::string_view cause) {
+  const auto [at, is_new] = uses_.try_emplace(stack);
+  StackUse& use = at->second;
+  if (!is_new) return use;
+  const Dictionary& named = dictionary().dictionary();
+  std::vector<std::string_view> names;
+  for (const LocationId location : named.stacks[stack]) {
+    const bool is_kernel = named.location(location).kind == FrameKind::kKernel;
+    // A place without a name is like no other.
+    if (!is_kernel && named.lines[location].empty())
+      use.functions.emplace_back(kNameless | location.value);
+    for (const Line& line : named.lines[location]) {
+      const StringId name = named.function(line.function).name;
+      names.push_back(named.strings[name]);
+      if (!is_kernel && !names.back().starts_with('[')) use.functions.push_back(name);
+    }
+  }
+  use.purpose = wait_purpose(cause, names);
+  return use;
+}
+
+StackId ProfileBuilder::below_idle(StackId stack) {
+  StackId& below = below_idle_[stack];
+  if (below) return below;
+  const auto frames = dictionary().dictionary().stacks[stack];
+  std::vector<LocationId> all(frames.begin(), frames.end());
+  all.push_back(stacks_.marker(kIdle));
+  below = dictionary().stack(all);
+  return below;
+}
+
+Samples ProfileBuilder::without_threads(Samples samples, const std::vector<StackId>& idle,
+                                        size_t columns) {
+  if (samples.links.empty()) return samples;
+  SampleTable kept(columns);
+  for (size_t row = 0; row < samples.size(); ++row) {
+    const StackId stack = samples.stacks[row];
+    const uint32_t thread = samples.link(row).value;
+    const bool is_idle = thread != 0 && idle[thread] == stack;
+    kept.add(is_idle ? below_idle(stack) : stack,
+             std::span(samples.values).subspan(row * columns, columns), samples.label_set(row));
+  }
+  return kept.finish();
 }
 
 const std::optional<std::string>& ProfileBuilder::part_of(const ProbeView& view,
@@ -189,9 +263,11 @@ Profile ProfileBuilder::make_profile(const ProfileRequest& request, const Profil
 void ProfileBuilder::finish(ProfileGroup group, LabelSetId resource, const ProfileTimes& times,
                             bool with_empty) {
   DictionaryBuilder& dictionary = stacks_.dictionary();
+  const std::vector<StackId> idle = group.threads_.decide();
   for (size_t i = 0; i < profiles_.size(); ++i) {
     ProfileGroup::OfProfile& of_profile = group.profiles_[i];
-    Samples samples = of_profile.samples.finish();
+    Samples samples =
+        without_threads(of_profile.samples.finish(), idle, profiles_[i].kind->columns.size());
     if (samples.size() == 0 && !with_empty) continue;
     Profile profile = make_profile(profiles_[i], times);
     profile.resource = resource;

@@ -21,6 +21,7 @@
 #include "agent/naming/stack_builder.h"
 #include "agent/probes/probe_table.h"
 #include "agent/profiles/frame_filter.h"
+#include "agent/profiles/idle_threads.h"
 #include "agent/stream/resolved_samples.h"
 #include "profile/dictionary_builder.h"
 #include "profile/profile.h"
@@ -50,6 +51,7 @@ struct StackCoverage {
 struct ProfileFilters {
   FrameFilter hidden;        // functions that are folded into their callers
   uint64_t min_samples = 1;  // of a stack; fewer are added up under one frame that says so
+  bool fold_idle = true;     // waits of threads that have nothing to do are below kIdle
 };
 
 // Samples that become one profile for each request.
@@ -69,6 +71,8 @@ class ProfileGroup {
     std::vector<std::pair<std::string, uint64_t>> losses;
   };
   std::vector<OfProfile> profiles_;
+  // Until finish(), the link of a wait is the number of its thread here.
+  IdleThreads threads_;
 };
 
 struct ProfileTimes {
@@ -79,6 +83,8 @@ struct ProfileTimes {
 
 class ProfileBuilder {
  public:
+  // The outermost frame of waits of idle threads.
+  static constexpr std::string_view kIdle = "[idle]";
   static constexpr std::string_view kLate = "stack sent as addresses: symbolization took too long";
 
   // `probes` and `profiles` must outlive it, too.
@@ -127,9 +133,19 @@ class ProfileBuilder {
   };
 
   void add_to(ProfileGroup::OfProfile& profile, const ProbeKind& kind, const ResolvedSample& sample,
-              const KnownStack& stack, LabelSetId labels);
+              const KnownStack& stack, LabelSetId labels, uint32_t thread);
   const std::optional<std::string>& part_of(const ProbeView& view, const ResolvedSample& sample,
                                             const KnownStack& stack);
+  // What tells of a stack whether its thread is idle.
+  struct StackUse {
+    std::vector<StringId> functions;  // of the program, leaf first
+    WaitPurpose purpose = WaitPurpose::kOther;
+  };
+  const StackUse& use_of(StackId stack, std::string_view cause);
+  // The thread's number in the group, for a wait; 0 for others.
+  uint32_t note_thread(ProfileGroup& group, const ResolvedSample& sample, const KnownStack& stack);
+  Samples without_threads(Samples samples, const std::vector<StackId>& idle, size_t columns);
+  StackId below_idle(StackId stack);
   LabelSetId with_label(LabelSetId labels, std::string_view name, std::string_view value);
   Samples without_rare_stacks(Samples samples, const ProbeKind& kind);
   Profile make_profile(const ProfileRequest& request, const ProfileTimes& times);
@@ -137,11 +153,14 @@ class ProfileBuilder {
   const std::span<const ProbeRequest> probes_;
   const std::span<const ProfileRequest> profiles_;
   const ProfileFilters filters_;
+  const bool finds_idle_;
   std::unique_ptr<ProfileBatch> batch_ = std::make_unique<ProfileBatch>();
   StackBuilder stacks_;
   std::map<std::tuple<uint32_t, std::string, std::string>, LabelSetId, std::less<>>
       labelled_;  // by what they were, and the label that is added
   std::unordered_map<PartKey, std::optional<std::string>, PartKeyHash> parts_;
+  std::unordered_map<StackId, StackUse> uses_;
+  std::unordered_map<StackId, StackId> below_idle_;
 };
 
 }  // namespace vesta::agent

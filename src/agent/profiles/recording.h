@@ -21,6 +21,7 @@ struct RecordingOptions {
   bool process_frames = false;
   SymbolizerOptions symbolizer;
   std::vector<ProfileRequest> profiles = {};  // of the sampling's probes; empty: one for each
+  bool fold_idle = true;                      // see ProfileFilters
 };
 
 class Recording {

@@ -16,7 +16,8 @@ RecordingBuilderOptions with_profiles(RecordingBuilderOptions options) {
 RecordingBuilder::RecordingBuilder(Symbolizer& symbolizer, RecordingBuilderOptions options)
     : symbolizer_(symbolizer),
       options_(with_profiles(std::move(options))),
-      builder_(symbolizer, options_.probes, options_.profiles),
+      builder_(symbolizer, options_.probes, options_.profiles,
+               {.hidden = {}, .fold_idle = options_.fold_idle}),
       group_(options_.profiles) {}
 
 StackCoverage RecordingBuilder::coverage() const {

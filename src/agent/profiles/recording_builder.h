@@ -21,6 +21,7 @@ struct RecordingBuilderOptions {
   bool process_frames =
       false;  // the process is the outermost frame: for recordings of a whole host
   std::vector<ProfileRequest> profiles = {};  // empty: one for each probe
+  bool fold_idle = true;                      // see ProfileFilters
 };
 
 class RecordingBuilder {

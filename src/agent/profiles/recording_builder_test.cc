@@ -21,6 +21,7 @@ constexpr uint64_t kPeriodNs = 10'000'000;
 // In clock_nanosleep, and for a CPU after it.
 const uint64_t kSleepDetail = vesta_wait_detail(230, VESTA_WAIT_INTERRUPTIBLE, 0);
 const uint64_t kSyncDetail = vesta_wait_detail(74, VESTA_WAIT_UNINTERRUPTIBLE, 1);
+const uint64_t kPollDetail = vesta_wait_detail(232, VESTA_WAIT_INTERRUPTIBLE, 0);
 const uint64_t kRunQueueDetail = vesta_wait_detail(230, VESTA_WAIT_RUN_QUEUE, 0);
 
 class RecordingBuilderTest : public ::testing::Test {
@@ -251,6 +252,35 @@ TEST_F(RecordingBuilderTest, AViewOfSomeEventsLeavesOutTheOthers) {
   EXPECT_EQ(block.losses[0].count, 3U);
   EXPECT_THAT(names_of(batch, 0), ElementsAre("[disk]", "0x2000"));
   EXPECT_THAT(labels_of(batch, 0), Contains("syscall=fsync"));
+}
+
+TEST_F(RecordingBuilderTest, WaitsOfIdleThreadsAreBelowOneFrame) {
+  add_process(1, "job");
+  const auto fill = [&] {
+    add(1, 10, {0x2000, 0x1000});  // polls in its loop
+    of_probe(0, 900, kPollDetail);
+    add(1, 10, {0x3000, 0x1000});
+    of_probe(0, 50, kSyncDetail);
+    add(1, 11, {0x2000, 0x1000});  // polls, and does much else
+    of_probe(0, 900, kPollDetail);
+    add(1, 11, {0x3000, 0x1000});
+    of_probe(0, 800, kSyncDetail);
+  };
+  fill();
+  RecordingBuilderOptions options = options_for({"off-cpu", "block"});
+  const ProfileBatch folded = build(options);
+  EXPECT_EQ(find_inconsistency(folded), "");
+  EXPECT_THAT(names_of(folded, 0), ElementsAre("[poll]", "0x2000", "0x1000", "[idle]"));
+  EXPECT_THAT(names_of(folded, 1), ElementsAre("[disk]", "0x3000", "0x1000"));
+  EXPECT_THAT(names_of(folded, 2), ElementsAre("[poll]", "0x2000", "0x1000"));
+  ASSERT_EQ(folded.profiles[0].samples.size(), 3U) << "threads are not kept apart by it";
+  EXPECT_EQ(total_of(folded.profiles[0], 1), 2650);
+  EXPECT_TRUE(folded.profiles[0].samples.links.empty());
+  EXPECT_EQ(total_of(folded.profiles[1], 1), 850);
+  options.fold_idle = false;
+  const ProfileBatch kept = build(options);
+  EXPECT_THAT(names_of(kept, 0), ElementsAre("[poll]", "0x2000", "0x1000"));
+  EXPECT_EQ(total_of(kept.profiles[0], 1), 2650);
 }
 
 TEST(UnwindResult, EveryResultHasItsOwnWords) {

@@ -96,7 +96,8 @@ Status apply_wait_flags(const Arguments& arguments, agent::RecordingOptions& rec
     probe.options.min_wait_ns = static_cast<uint64_t>(min_wait_ns);
     probe.options.kernel_threads = arguments.has("kernel-threads");
   }
-  for (const char* flag : {"min-wait", "kernel-threads"}) {
+  recording.fold_idle = !arguments.has("keep-idle");
+  for (const char* flag : {"min-wait", "kernel-threads", "keep-idle"}) {
     if (arguments.has(flag) && !applies) {
       return Error{ErrorCode::kUsage,
                    fmt::format("--{} applies to none of the chosen events", flag),
@@ -381,6 +382,7 @@ std::vector<Flag> own_flags() {
        writable_format_names()},
       {"min-wait", 0, "TIME", "off-cpu, wall, block: drop shorter waits: 1ms, 50us (default: 0)"},
       {"kernel-threads", 0, "", "off-cpu, wall, block: include threads of the kernel"},
+      {"keep-idle", 0, "", "off-cpu, wall: do not fold waits of idle threads under [idle]"},
       {"per-thread", 0, "", "label samples with their thread (thread.name and thread.id)"},
       {"open", 0, "", "serve the flame graph on a local port and print its address"}};
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Views of other probes' samples: all the time of every thread; blocking input and output."""
 
+import os
 import re
 import subprocess
 import tempfile
@@ -9,7 +10,9 @@ from pathlib import Path
 import harness
 import pprof_proto
 import support
-from harness import RecordingTest, compile_program, running, vesta_record
+from harness import RecordingTest, compile_program, running, vesta_record, wait_until
+
+import agent
 
 
 class View:
@@ -169,6 +172,37 @@ class ManyThreads(RecordingTest):
         found = View(path, "off_cpu", "waits").seconds("sleeps")
         print(f"{found:.1f} s of 200 threads that never woke up")
         self.assertGreater(found, 0.98 * 200)
+
+
+class Windows(RecordingTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.kinds = compile_program(cls.folder, "waits/kinds.c", "-pthread")
+
+    def test_the_agent_makes_the_views_that_it_is_asked_for_alone(self):
+        agent.need_sampling()
+        folder, config = self.folder / "windows", self.folder / "agent.yaml"
+        with running(self.kinds, "600") as victim:
+            harness.wait_for_cpu(victim)
+            threads = len(os.listdir(f"/proc/{victim.pid}/task"))
+            config.write_text(f"agent: {{profiling: {{cpu: false, wall: true, block: true, duration: 2s, "
+                              f"upload_interval: 1s}}, targets: {{include: [{{pid: {victim.pid}}}]}}, "
+                              f"exporters: [{{type: files, directory: {folder}}}]}}\n")
+            with agent.Agent("--config", config) as started:
+                def windows(family):
+                    # The first is not of full length; the last one may still be written.
+                    return sorted(folder.glob(f"kinds_{victim.pid}_*_{family}.pb.gz"))[2:-1]
+                wait_until(lambda: len(windows("wall")) >= 2 and len(windows("block")) >= 2, "there are windows", 120)
+                self.assertEqual(started.stop(), 0)
+            for path in windows("wall"):
+                raw = pprof_proto.read(path)
+                seconds = View(path, "wall", "wall_samples").seconds()
+                print(f"{seconds:.2f} s of {threads} threads in {raw.duration_ns / 1e9} s")
+                self.assertAlmostEqual(seconds / (threads * raw.duration_ns / 1e9), 1, delta=0.05, msg=path)
+            for path in windows("block"):
+                self.assertLessEqual({"read", "recvfrom"}, set(View(path, "delay", "contentions").by("syscall")))
+        self.assertFalse([path for path in folder.iterdir() if "process_cpu" in path.name or "off_cpu" in path.name])
 
 
 if __name__ == "__main__":

@@ -1,21 +1,27 @@
 // Names samples and adds them up into profiles, for a recording and for a window of the agent
 // alike: what a column, a loss, a lost event and a complete stack is, is decided here alone. Owners
-// decide which samples belong together (a group becomes one profile for each probe) and how they
-// are labelled. Refers to where names come from, which must outlive it. One owner thread.
+// decide which samples belong together (a group becomes one profile for each probe and each view) and
+// how they are labelled. Refers to where names come from, which must outlive it. One owner thread.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "agent/naming/stack_builder.h"
 #include "agent/probes/probe_table.h"
 #include "agent/profiles/frame_filter.h"
+#include "agent/profiles/idle_threads.h"
 #include "agent/stream/resolved_samples.h"
 #include "profile/dictionary_builder.h"
 #include "profile/profile.h"
@@ -45,25 +51,28 @@ struct StackCoverage {
 struct ProfileFilters {
   FrameFilter hidden;        // functions that are folded into their callers
   uint64_t min_samples = 1;  // of a stack; fewer are added up under one frame that says so
+  bool fold_idle = true;     // waits of threads that have nothing to do are below kIdle
 };
 
-// Samples that become one profile for each probe.
+// Samples that become one profile for each request.
 class ProfileGroup {
  public:
-  explicit ProfileGroup(std::span<const ProbeRequest> probes);
+  explicit ProfileGroup(std::span<const ProfileRequest> profiles);
   void add(ProfileGroup other);
 
  private:
   friend class ProfileBuilder;
-  struct OfProbe {
-    explicit OfProbe(size_t columns) : samples(columns) {}
+  struct OfProfile {
+    explicit OfProfile(size_t columns) : samples(columns) {}
     SampleTable samples;
     std::array<uint64_t, VESTA_UNWIND_RESULTS> results{};
     uint64_t folded_frames = 0;
     uint64_t late_stacks = 0;
     std::vector<std::pair<std::string, uint64_t>> losses;
   };
-  std::vector<OfProbe> probes_;
+  std::vector<OfProfile> profiles_;
+  // Until finish(), the link of a wait is the number of its thread here.
+  IdleThreads threads_;
 };
 
 struct ProfileTimes {
@@ -74,11 +83,13 @@ struct ProfileTimes {
 
 class ProfileBuilder {
  public:
+  // The outermost frame of waits of idle threads.
+  static constexpr std::string_view kIdle = "[idle]";
   static constexpr std::string_view kLate = "stack sent as addresses: symbolization took too long";
 
-  // `probes` must outlive it, too.
+  // `probes` and `profiles` must outlive it, too.
   ProfileBuilder(NameSource& names, std::span<const ProbeRequest> probes,
-                 ProfileFilters filters = {});
+                 std::span<const ProfileRequest> profiles, ProfileFilters filters = {});
 
   DictionaryBuilder& dictionary() { return stacks_.dictionary(); }
   // Readers of pprof take the first mapping for the program itself.
@@ -98,7 +109,7 @@ class ProfileBuilder {
   // true. `period` is what each would have stood for, unless they say.
   void add_lost(ProfileGroup& group, const LostEvents& lost, uint64_t period);
 
-  // The profiles of a group, in the order of probes; those without samples only if `with_empty`.
+  // The profiles of a group, in the order of requests; those without samples only if `with_empty`.
   void finish(ProfileGroup group, LabelSetId resource, const ProfileTimes& times, bool with_empty);
   // Something to be told with the profiles so far that cost no sample.
   void add_loss(std::string_view reason, uint64_t count);
@@ -106,15 +117,50 @@ class ProfileBuilder {
   ProfileBatch take() { return std::move(*batch_); }
 
  private:
-  LabelSetId with_cause(LabelSetId labels, const ProbeKind& kind, std::string_view cause);
+  // What a view says about a stack of some probe and detail.
+  struct PartKey {
+    const ProbeView* view = nullptr;
+    StackId stack;
+    uint32_t probe = 0;
+    uint64_t detail = 0;
+    friend bool operator==(const PartKey&, const PartKey&) = default;
+  };
+  struct PartKeyHash {
+    size_t operator()(const PartKey& key) const {
+      return std::hash<const void*>()(key.view) ^ (uint64_t{key.stack.value} << 8 | key.probe) ^
+             key.detail << 16;
+    }
+  };
+
+  void add_to(ProfileGroup::OfProfile& profile, const ProbeKind& kind, const ResolvedSample& sample,
+              const KnownStack& stack, LabelSetId labels, uint32_t thread);
+  const std::optional<std::string>& part_of(const ProbeView& view, const ResolvedSample& sample,
+                                            const KnownStack& stack);
+  // What tells of a stack whether its thread is idle.
+  struct StackUse {
+    std::vector<StringId> functions;  // of the program, leaf first
+    WaitPurpose purpose = WaitPurpose::kOther;
+  };
+  const StackUse& use_of(StackId stack, std::string_view cause);
+  // The thread's number in the group, for a wait; 0 for others.
+  uint32_t note_thread(ProfileGroup& group, const ResolvedSample& sample, const KnownStack& stack);
+  Samples without_threads(Samples samples, const std::vector<StackId>& idle, size_t columns);
+  StackId below_idle(StackId stack);
+  LabelSetId with_label(LabelSetId labels, std::string_view name, std::string_view value);
   Samples without_rare_stacks(Samples samples, const ProbeKind& kind);
-  Profile make_profile(const ProbeKind& kind, const ProfileTimes& times, uint64_t period);
+  Profile make_profile(const ProfileRequest& request, const ProfileTimes& times);
 
   const std::span<const ProbeRequest> probes_;
+  const std::span<const ProfileRequest> profiles_;
   const ProfileFilters filters_;
+  const bool finds_idle_;
   std::unique_ptr<ProfileBatch> batch_ = std::make_unique<ProfileBatch>();
   StackBuilder stacks_;
-  std::map<std::pair<uint32_t, std::string_view>, LabelSetId> caused_;  // by labels and cause
+  std::map<std::tuple<uint32_t, std::string, std::string>, LabelSetId, std::less<>>
+      labelled_;  // by what they were, and the label that is added
+  std::unordered_map<PartKey, std::optional<std::string>, PartKeyHash> parts_;
+  std::unordered_map<StackId, StackUse> uses_;
+  std::unordered_map<StackId, StackId> below_idle_;
 };
 
 }  // namespace vesta::agent

@@ -4,12 +4,21 @@
 #include <utility>
 
 namespace vesta::agent {
+namespace {
+
+RecordingBuilderOptions with_profiles(RecordingBuilderOptions options) {
+  if (options.profiles.empty()) options.profiles = profiles_of(options.probes);
+  return options;
+}
+
+}  // namespace
 
 RecordingBuilder::RecordingBuilder(Symbolizer& symbolizer, RecordingBuilderOptions options)
     : symbolizer_(symbolizer),
-      options_(std::move(options)),
-      builder_(symbolizer, options_.probes),
-      group_(options_.probes) {}
+      options_(with_profiles(std::move(options))),
+      builder_(symbolizer, options_.probes, options_.profiles,
+               {.hidden = {}, .fold_idle = options_.fold_idle}),
+      group_(options_.profiles) {}
 
 StackCoverage RecordingBuilder::coverage() const {
   const MutexLock lock(mutex_);

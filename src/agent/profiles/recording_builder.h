@@ -20,6 +20,8 @@ struct RecordingBuilderOptions {
   bool per_thread = false;        // label samples with thread id and name
   bool process_frames =
       false;  // the process is the outermost frame: for recordings of a whole host
+  std::vector<ProfileRequest> profiles = {};  // empty: one for each probe
+  bool fold_idle = true;                      // see ProfileFilters
 };
 
 class RecordingBuilder {

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include <shared/off_cpu.h>
 #include "agent/stream/unwind_result.h"
 #include "profile/frame_name.h"
 
@@ -17,6 +18,11 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr uint64_t kPeriodNs = 10'000'000;
+// In clock_nanosleep, and for a CPU after it.
+const uint64_t kSleepDetail = vesta_wait_detail(230, VESTA_WAIT_INTERRUPTIBLE, 0);
+const uint64_t kSyncDetail = vesta_wait_detail(74, VESTA_WAIT_UNINTERRUPTIBLE, 1);
+const uint64_t kPollDetail = vesta_wait_detail(232, VESTA_WAIT_INTERRUPTIBLE, 0);
+const uint64_t kRunQueueDetail = vesta_wait_detail(230, VESTA_WAIT_RUN_QUEUE, 0);
 
 class RecordingBuilderTest : public ::testing::Test {
  protected:
@@ -43,6 +49,14 @@ class RecordingBuilderTest : public ::testing::Test {
     samples_.processes.push_back(process);
   }
 
+  // The last sample is of that probe, which tells so much.
+  void of_probe(uint32_t probe, uint64_t ns, uint64_t detail) {
+    ResolvedSample& sample = samples_.samples.back();
+    sample.probe = probe;
+    sample.values = {1, ns};
+    sample.detail = detail;
+  }
+
   void guess(size_t sample) {
     ResolvedSample& last = samples_.samples[sample];
     samples_.frames.insert(samples_.frames.begin() + last.first_frame + 1,
@@ -52,7 +66,7 @@ class RecordingBuilderTest : public ::testing::Test {
   }
 
   ProfileBatch build(RecordingBuilderOptions options = {}) {
-    options.periods = {kPeriodNs};
+    options.periods.assign(options.probes.size(), kPeriodNs);
     RecordingBuilder builder(symbolizer_, options);
     builder.add(samples_);
     coverage_ = builder.coverage();
@@ -161,6 +175,112 @@ TEST_F(RecordingBuilderTest, FramesWithoutNamesAreCounted) {
   build();
   EXPECT_EQ(coverage_.frames, 3U);
   EXPECT_EQ(coverage_.named_frames, 0U);
+}
+
+// What is sampled when these kinds are asked for.
+RecordingBuilderOptions options_for(const std::vector<std::string>& kinds) {
+  std::vector<ProbeRequest> wanted;
+  for (const std::string& kind : kinds) wanted.push_back(request_probe(*find_probe(kind)));
+  ProbePlan plan = plan_probes(wanted);
+  return {.probes = std::move(plan.probes), .periods = {}, .profiles = std::move(plan.profiles)};
+}
+
+TEST_F(RecordingBuilderTest, AViewIsMadeOfTheEventsOfSeveralProbes) {
+  add_process(1, "job");
+  add(1, 10, {0x1000});
+  add(1, 10, {0x2000});
+  of_probe(1, 700, kSleepDetail);
+  add(1, 10, {0x3000});
+  of_probe(1, 30, kRunQueueDetail);
+  const ProfileBatch batch = build(options_for({"wall"}));
+  EXPECT_EQ(find_inconsistency(batch), "");
+  ASSERT_EQ(batch.profiles.size(), 1U) << "nobody asked for what it is made of";
+  const Profile& wall = batch.profiles[0];
+  EXPECT_EQ(batch.dictionary.string(wall.name), "wall");
+  EXPECT_EQ(total_of(wall, 0), 3);
+  EXPECT_EQ(total_of(wall, 1), static_cast<int64_t>(kPeriodNs) + 730);
+  EXPECT_EQ(wall.period, 0) << "each says what it stands for";
+  EXPECT_THAT(names_of(batch, 0), ElementsAre("0x1000"));
+  EXPECT_THAT(names_of(batch, 1), ElementsAre("[sleep]", "0x2000"));
+  EXPECT_THAT(labels_of(batch, 0), ElementsAre("pid=4000001", "process=job", "state=running"));
+  EXPECT_THAT(labels_of(batch, 1),
+              ElementsAre("pid=4000001", "process=job", "state=sleep", "wait=sleep"));
+  EXPECT_THAT(labels_of(batch, 2), Contains("state=run queue"));
+}
+
+TEST_F(RecordingBuilderTest, AViewTakesNothingFromItsProbes) {
+  add_process(1, "job");
+  add(1, 10, {0x1000});
+  add(1, 10, {0x2000});
+  of_probe(1, 700, kSleepDetail);
+  const ProfileBatch batch = build(options_for({"wall", "off-cpu", "cpu"}));
+  // The probes are off-cpu and cpu, in this order.
+  ASSERT_EQ(batch.profiles.size(), 3U);
+  EXPECT_EQ(total_of(batch.profiles[0], 1), static_cast<int64_t>(kPeriodNs) + 700);
+  EXPECT_EQ(total_of(batch.profiles[1], 1) + total_of(batch.profiles[2], 1),
+            total_of(batch.profiles[0], 1));
+  EXPECT_EQ(batch.profiles[2].period, static_cast<int64_t>(kPeriodNs));
+}
+
+TEST_F(RecordingBuilderTest, WhatAProbeLosesIsMissingInItsViews) {
+  add_process(1, "job");
+  add(1, 10, {0x1000});
+  samples_.lost = {{1, "sample ring full", 3, 0, 12'345}};
+  const ProfileBatch batch = build(options_for({"wall", "cpu"}));
+  const Profile& wall = batch.profiles[0];
+  EXPECT_EQ(total_of(wall, 1), static_cast<int64_t>(kPeriodNs) + 12'345);
+  ASSERT_EQ(wall.losses.size(), 1U);
+  EXPECT_EQ(wall.losses[0].count, 3U);
+  EXPECT_TRUE(batch.profiles[1].losses.empty()) << "that is another probe";
+}
+
+TEST_F(RecordingBuilderTest, AViewOfSomeEventsLeavesOutTheOthers) {
+  add_process(1, "job");
+  add(1, 10, {0x1000});
+  of_probe(0, 700, kSleepDetail);
+  add(1, 10, {0x2000});
+  of_probe(0, 50, kSyncDetail);
+  add(1, 10, {0x2000});
+  of_probe(0, 7, kSyncDetail);
+  samples_.lost = {{0, "sample ring full", 3, 0, 12'345}};
+  const ProfileBatch batch = build(options_for({"block"}));
+  const Profile& block = batch.profiles[0];
+  ASSERT_EQ(block.samples.size(), 1U);
+  EXPECT_EQ(total_of(block, 0), 2);
+  EXPECT_EQ(total_of(block, 1), 57) << "of what was lost nobody knows what it was";
+  ASSERT_EQ(block.losses.size(), 1U);
+  EXPECT_EQ(block.losses[0].count, 3U);
+  EXPECT_THAT(names_of(batch, 0), ElementsAre("[disk]", "0x2000"));
+  EXPECT_THAT(labels_of(batch, 0), Contains("syscall=fsync"));
+}
+
+TEST_F(RecordingBuilderTest, WaitsOfIdleThreadsAreBelowOneFrame) {
+  add_process(1, "job");
+  const auto fill = [&] {
+    add(1, 10, {0x2000, 0x1000});  // polls in its loop
+    of_probe(0, 900, kPollDetail);
+    add(1, 10, {0x3000, 0x1000});
+    of_probe(0, 50, kSyncDetail);
+    add(1, 11, {0x2000, 0x1000});  // polls, and does much else
+    of_probe(0, 900, kPollDetail);
+    add(1, 11, {0x3000, 0x1000});
+    of_probe(0, 800, kSyncDetail);
+  };
+  fill();
+  RecordingBuilderOptions options = options_for({"off-cpu", "block"});
+  const ProfileBatch folded = build(options);
+  EXPECT_EQ(find_inconsistency(folded), "");
+  EXPECT_THAT(names_of(folded, 0), ElementsAre("[poll]", "0x2000", "0x1000", "[idle]"));
+  EXPECT_THAT(names_of(folded, 1), ElementsAre("[disk]", "0x3000", "0x1000"));
+  EXPECT_THAT(names_of(folded, 2), ElementsAre("[poll]", "0x2000", "0x1000"));
+  ASSERT_EQ(folded.profiles[0].samples.size(), 3U) << "threads are not kept apart by it";
+  EXPECT_EQ(total_of(folded.profiles[0], 1), 2650);
+  EXPECT_TRUE(folded.profiles[0].samples.links.empty());
+  EXPECT_EQ(total_of(folded.profiles[1], 1), 850);
+  options.fold_idle = false;
+  const ProfileBatch kept = build(options);
+  EXPECT_THAT(names_of(kept, 0), ElementsAre("[poll]", "0x2000", "0x1000"));
+  EXPECT_EQ(total_of(kept.profiles[0], 1), 2650);
 }
 
 TEST(UnwindResult, EveryResultHasItsOwnWords) {

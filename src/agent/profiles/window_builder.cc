@@ -12,6 +12,11 @@ constexpr size_t kMaxBinaries = 1000;
 constexpr std::string_view kOtherBinaries = "other";
 constexpr std::string_view kUnattributed = "unattributed";
 
+WindowBuilderOptions with_profiles(WindowBuilderOptions options) {
+  if (options.profiles.empty()) options.profiles = profiles_of(options.probes);
+  return options;
+}
+
 }  // namespace
 
 WindowBuilder::WindowBuilder(NameSource& names, ResourceOf resource_of, Resource host,
@@ -19,13 +24,13 @@ WindowBuilder::WindowBuilder(NameSource& names, ResourceOf resource_of, Resource
     : names_(names),
       resource_of_(std::move(resource_of)),
       host_(std::move(host)),
-      options_(options),
+      options_(with_profiles(options)),
       next_filters_(options.filters) {
   begin_window(0);
 }
 
 void WindowBuilder::begin_window(uint64_t start_ns) {
-  windows_.push_back(std::make_unique<Window>(names_, options_.probes, next_filters_, start_ns));
+  windows_.push_back(std::make_unique<Window>(names_, options_, next_filters_, start_ns));
 }
 
 WindowBuilder::Window& WindowBuilder::window_at(uint64_t time_ns) {
@@ -66,7 +71,7 @@ void WindowBuilder::learn_names(const ResolvedSamples& samples) {
 }
 
 WindowBuilder::OfProcess& WindowBuilder::of_process(Window& window, uint32_t index) {
-  const auto [at, is_new] = window.processes.try_emplace(index, options_.probes);
+  const auto [at, is_new] = window.processes.try_emplace(index, options_.profiles);
   OfProcess& entry = at->second;
   if (!is_new) {
     if (entry.resource && entry.resource->is_preliminary)
@@ -149,7 +154,7 @@ std::map<Resource, ProfileGroup> WindowBuilder::group_by_resource(Window& window
   for (const uint32_t index : order) {
     OfProcess& entry = window.processes.at(index);
     const auto group =
-        groups.try_emplace(resource_at_cut(index, entry, times), options_.probes).first;
+        groups.try_emplace(resource_at_cut(index, entry, times), options_.profiles).first;
     group->second.add(std::move(entry.group));
   }
   return groups;
@@ -175,7 +180,7 @@ void WindowBuilder::add_lost_events(Window& window, const ProfileTimes& times) {
   Resource host = host_;
   host.emplace_back(kServiceAttribute, kUnattributed);
   std::ranges::sort(host);
-  ProfileGroup group(options_.probes);
+  ProfileGroup group(options_.profiles);
   for (const auto& [key, events] : window.lost) {
     const auto& [probe, reason] = key;
     window.builder.add_lost(group, {probe, reason, events.count, 0, events.value},

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include <shared/off_cpu.h>
 #include "agent/naming/name_cache.h"
 #include "profile/frame_name.h"
 
@@ -350,6 +351,30 @@ TEST_F(WindowBuilderTest, StacksThatAreNotWholeAreMarkedAndCounted) {
   const StackCoverage& coverage = builder_.coverage().at("/bin/shop");
   EXPECT_EQ(coverage.samples, 3U);
   EXPECT_EQ(coverage.complete_stacks, 1U);
+}
+
+TEST_F(WindowBuilderTest, ViewsAreMadeOfWhatEachWindowHas) {
+  const std::vector<ProbeRequest> wanted = {request_probe(*find_probe("wall"))};
+  ProbePlan plan = plan_probes(wanted);
+  WindowBuilderOptions options;
+  options.probes = std::move(plan.probes);
+  options.profiles = std::move(plan.profiles);
+  WindowBuilder builder(names_, resource_of, {{"host.name", "here"}}, options);
+  add_process(1, "shop");
+  add(1, {1, 2}, 3);
+  add(1, {4, 2});
+  samples_.samples.back().probe = 1;
+  samples_.samples.back().detail = vesta_wait_detail(230, VESTA_WAIT_INTERRUPTIBLE, 0);
+  samples_.lost = {{1, "sample ring full", 2, 0, 2 * kPeriodNs}};
+  builder.add(samples_);
+  const ProfileBatch batch = builder.cut({1'000, 0, 10'000, {kPeriodNs, kPeriodNs}});
+  EXPECT_EQ(find_inconsistency(batch), "");
+  ASSERT_EQ(batch.profiles.size(), 2U) << "of the process, and of what was lost";
+  EXPECT_THAT(rows_of(batch, batch.profiles[0]),
+              ElementsAre("f1;f2 main running 3", "[sleep];f4;f2 main sleep sleep 1"));
+  EXPECT_THAT(rows_of(batch, batch.profiles[1]), ElementsAre("[lost: sample ring full] 2"));
+  for (const Profile& profile : batch.profiles)
+    EXPECT_EQ(batch.dictionary.string(profile.name), "wall");
 }
 
 TEST_F(WindowBuilderTest, CoverageIsKeptOfAThousandProgramsAndOfTheRest) {

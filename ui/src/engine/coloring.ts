@@ -25,7 +25,7 @@ export interface Coloring {
 const none = '(none)';
 const legendSize = categoryCount;
 
-function keyOfName(by: Exclude<ColorBy, 'auto' | 'self'>, labels: Labels): (name: number) => string {
+function keyOfName(by: Exclude<ColorBy, 'auto' | 'self' | 'state'>, labels: Labels): (name: number) => string {
   switch (by) {
     case 'binary':
       return (name) => (labels.binary(name) ? baseName(labels.binary(name)) : none);
@@ -71,7 +71,7 @@ export function spreadBuckets(keys: readonly string[]): Map<string, number> {
   return buckets;
 }
 
-type Category = Exclude<ColorBy, 'auto' | 'self'>;
+type Category = Exclude<ColorBy, 'auto' | 'self' | 'state'>;
 
 function byCategory(by: Category, tree: Tree, labels: Labels, weights = weightsOfNames(tree)): Coloring {
   const keyOf = keyOfName(by, labels);
@@ -97,6 +97,59 @@ function byCategory(by: Category, tree: Tree, labels: Labels, weights = weightsO
     legend: sorted
       .slice(0, legendSize)
       .map(([key, weight]) => ({ key, title: key, bucket: buckets.get(key)!, weight })),
+    rest: Math.max(0, sorted.length - legendSize),
+  };
+}
+
+// Frames that say what a thread waits for, beside other frames in brackets.
+const stateFrame = /^\[([a-z][a-z ]*)\]$/;
+const otherMarks = new Set(['idle', 'filtered', 'truncated', 'guessed caller']);
+const running = 'running';
+
+function stateOfText(text: string): string | undefined {
+  const state = stateFrame.exec(text)?.[1];
+  return state !== undefined && !otherMarks.has(state) ? state : undefined;
+}
+
+// What threads do in a bar: what most of its weight runs or waits for. The frame of a state is the innermost one, so in an
+// inverted graph it stands above the others.
+function byState(tree: Tree, labels: Labels): Coloring {
+  const ofName = Array.from({ length: labels.count }, (_, name) => stateOfText(labels.text(name)));
+  const states = [...new Set([running, ...ofName.filter((state) => state !== undefined)])];
+  const numbers = new Map(states.map((state, number) => [state, number]));
+  const { self, cut } = tree.after;
+  const above = new Int32Array(tree.count).fill(-1); // the state at or above a node
+  const sums = new Float64Array(tree.count * states.length);
+  const weights = new Float64Array(states.length);
+  for (let i = 0; i < tree.count; i++) {
+    const own = ofName[tree.name[i]];
+    above[i] = own !== undefined ? numbers.get(own)! : i > 0 ? above[tree.parent[i]] : -1;
+    const state = Math.max(above[i], 0);
+    sums[i * states.length + state] += self[i] + cut[i];
+    weights[state] += self[i] + cut[i];
+  }
+  const most = new Uint16Array(tree.count);
+  for (let i = tree.count - 1; i >= 0; i--) {
+    const at = i * states.length;
+    for (let state = 0; state < states.length; state++) {
+      if (sums[at + state] > sums[at + most[i]]) most[i] = state;
+      if (i > 0) sums[tree.parent[i] * states.length + state] += sums[at + state];
+    }
+  }
+  const sorted = states.map((_, state) => state).filter((state) => weights[state] > 0);
+  sorted.sort((a, b) => weights[b] - weights[a]);
+  const buckets = spreadBuckets(sorted.map((state) => states[state]));
+  const bucketOf = (state: number) => buckets.get(states[state]) ?? 0;
+  return {
+    by: 'state',
+    bucket: (node) => bucketOf(most[node]),
+    key: (node) => states[most[node]],
+    legend: sorted.slice(0, legendSize).map((state) => ({
+      key: states[state],
+      title: states[state],
+      bucket: bucketOf(state),
+      weight: weights[state],
+    })),
     rest: Math.max(0, sorted.length - legendSize),
   };
 }
@@ -182,6 +235,7 @@ const nearlyAll = 0.95;
 export function coloringOf(by: ColorBy, tree: Tree, labels: Labels): Coloring {
   if (tree.before) return byChange(tree);
   if (by === 'self') return bySelfShare(tree);
+  if (by === 'state') return byState(tree, labels);
   if (by !== 'auto') return byCategory(by, tree, labels);
   const weights = weightsOfNames(tree);
   const binaries = byCategory('binary', tree, labels, weights);

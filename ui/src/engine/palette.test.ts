@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { changeStep, coloringOf, spreadBuckets } from './coloring';
+import { decodeColumns } from './columns';
 import { Labels } from './labels';
 import { bucketCount, categoryCount, changesAt, contrast, palettes, rgbOf } from './palette';
+import { encodeColumns } from './testing/encode';
 import { graphOf } from './testing/scenes';
+import { treeOf } from './tree';
 
 describe.each(['light', 'dark'] as const)('the %s palette', (theme) => {
   const palette = palettes[theme];
@@ -61,5 +64,46 @@ describe('colours of categories', () => {
     expect(coloring.legend.length).toBeGreaterThan(0);
     if (coloring.rest === 0)
       for (let i = 1; i < tree.count; i++) if (tree.after.self[i] > 0) expect(known.has(coloring.key(i))).toBe(true);
+  });
+});
+
+describe('colours of states', () => {
+  const colored = (rows: [parent: number, name: string, self: number][]) => {
+    const names = rows.map(([, name]) => ({ name }));
+    const nodes = rows.map(([parent, , self], name) => ({ parent, name, self }));
+    const tree = treeOf(decodeColumns(encodeColumns({}, names, nodes)));
+    return coloringOf('state', tree, new Labels(tree));
+  };
+  it('are those of what most of a bar runs or waits for', () => {
+    const coloring = colored([
+      [-1, '', 0],
+      [0, 'main', 0],
+      [1, 'compute', 30],
+      [1, 'load', 5],
+      [3, 'read', 0],
+      [4, '[disk]', 60],
+      [0, '[idle]', 0],
+      [6, 'worker', 0],
+      [7, '[run queue]', 1],
+    ]);
+    const keys = [1, 2, 3, 4, 5, 6, 8].map((node) => coloring.key(node));
+    expect(keys).toEqual(['disk', 'running', 'disk', 'disk', 'disk', 'run queue', 'run queue']);
+    expect(coloring.legend.map(({ key, weight }) => [key, weight])).toEqual([
+      ['disk', 60],
+      ['running', 35],
+      ['run queue', 1],
+    ]);
+    expect(new Set(coloring.legend.map(({ bucket }) => bucket)).size).toBe(3);
+    expect(coloring.bucket(5)).toBe(coloring.legend[0].bucket);
+  });
+  it('are those of the frame above in an inverted graph', () => {
+    const coloring = colored([
+      [-1, '', 0],
+      [0, '[disk]', 0],
+      [1, 'read', 0],
+      [2, 'load', 60],
+      [0, 'compute', 30],
+    ]);
+    expect([1, 2, 3, 4].map((node) => coloring.key(node))).toEqual(['disk', 'disk', 'disk', 'running']);
   });
 });

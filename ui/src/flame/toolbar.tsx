@@ -21,6 +21,7 @@ export const colors: [ColorBy, string][] = [
   ['package', 'Package'],
   ['file', 'File'],
   ['self', 'Self share'],
+  ['state', 'State'],
 ];
 const groups: [GroupBy, string][] = [
   ['function', 'Function'],

@@ -5,7 +5,7 @@ import type { Pane, View } from './views';
 export type { Pane, View };
 export type GroupBy = 'function' | 'line' | 'file' | 'binary';
 // auto: by binary, or by package where nearly everything is of one binary.
-export type ColorBy = 'auto' | 'binary' | 'kind' | 'package' | 'file' | 'self';
+export type ColorBy = 'auto' | 'binary' | 'kind' | 'package' | 'file' | 'self' | 'state';
 export type ChildOrder = 'name' | 'weight';
 export type Direction = 'top-down' | 'bottom-up';
 // rate: per second and instance; absolute: totals; normalized: shares of each side's total.

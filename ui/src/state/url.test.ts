@@ -69,7 +69,7 @@ function anyState(seed: number): State {
     pane: pick(...paneNames),
     search: text(),
     matching: flag(),
-    color: pick('auto', 'binary', 'kind', 'package', 'file', 'self'),
+    color: pick('auto', 'binary', 'kind', 'package', 'file', 'self', 'state'),
     order: pick('name', 'weight'),
     flip: flag(),
     shorten: flag(),

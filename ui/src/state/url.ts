@@ -35,7 +35,7 @@ const fields: Fields = {
   pane: ['pane', word(...paneNames)],
   search: ['search', text],
   matching: ['matching', flag],
-  color: ['color', word('auto', 'binary', 'kind', 'package', 'file', 'self')],
+  color: ['color', word('auto', 'binary', 'kind', 'package', 'file', 'self', 'state')],
   order: ['order', word('name', 'weight')],
   flip: ['flip', flag],
   shorten: ['shorten', flag],

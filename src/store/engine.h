@@ -1,8 +1,8 @@
 // Where profiles are kept: the interface of all engines. One engine serves all tenants; what one
 // tenant wrote is never seen by another. Every member may be called from any thread at any time.
 //
-// Time: a profile belongs to the range [start, end) that holds its start; totals over time alone
-// spread it over the time that it covers. Cumulative types are added up. Instant types (a heap,
+// Time: a profile belongs to the range [start, end) that holds its start. Totals over time, and what
+// is chosen by rate, spread it over the time that it covers. Cumulative types are added up. Instant types (a heap,
 // goroutines) are averaged over the profiles of a series, rounded so that the total of the series
 // stays within half a unit, and then added up over series. A profile without samples is one, too: a
 // heap that was empty lowers the average.
@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +42,13 @@ struct ValueRange {
   int64_t min = INT64_MIN;
   int64_t max = INT64_MAX;  // not included, unless it is the largest number there is
   bool contains(int64_t value) const { return value >= min && (value < max || max == INT64_MAX); }
+};
+
+// Of values per second.
+struct RateRange {
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();  // not included
+  bool contains(double rate) const { return rate >= min && rate < max; }
 };
 
 // Labels that every series has, made from its type, as Pyroscope names them. `service_name` is the
@@ -88,6 +96,12 @@ struct SelectRequest {
   std::vector<std::string> profile_ids;  // 32 hex digits each; empty = all
   // Only profiles whose total, of all samples, lies in it. Costs a look at every profile.
   std::optional<ValueRange> totals;
+  // A region of a heat map: only profiles whose value per second (time_spread.h), of all samples,
+  // lies in it. They are spread over the time that they cover: those that reach into the range count
+  // with the part that falls into it, wherever they start. Weights of single stacks are rounded so
+  // that their sum is the part of the profile's total. Nothing is found of instant types, nor of
+  // profiles without a duration. Costs a look at every profile.
+  std::optional<RateRange> rates;
   QueryBudget budget;
 };
 
@@ -145,6 +159,7 @@ struct PointsRequest {
   Selector selector;
   TimeRange range;
   bool by_span = false;      // one for each trace and span of a profile; none without a span id
+  bool overlapping = false;  // also profiles that start before the range and reach into it
   SampleFilter samples;      // what counts; a profile of which nothing does is not one
   size_t limit = 1'000'000;  // kLimit beyond
   // By stack of a service's tree, whether it counts for ProfilePoint::marked; asked once for each

@@ -43,7 +43,7 @@ struct Selection {
   int64_t total = 0;
   uint64_t profiles = 0;  // stored profiles that were added up
   int64_t period = 0;     // the largest of them
-  int64_t first_ns = 0;   // of the earliest profile
+  int64_t first_ns = 0;   // of the earliest profile, or of what is meant of it
   int64_t last_ns = 0;    // of the latest
   CoveredTime covered;    // sum over all profiles, each once
   std::vector<LossCount> losses;

@@ -22,4 +22,34 @@ int64_t part_of(int64_t value, TimeRange whole, TimeRange part) {
   return part.empty() ? 0 : until(part.end_ns) - until(part.start_ns);
 }
 
+std::optional<double> rate_of(int64_t value, int64_t duration_ns) {
+  const int64_t length = std::min(duration_ns, kMostSpreadNs);
+  if (length <= 0) return std::nullopt;
+  return static_cast<double>(value) / (static_cast<double>(length) / static_cast<double>(kSecond));
+}
+
+bool reaches_into(TimeRange range, int64_t time_ns, int64_t duration_ns) {
+  return range.contains(time_ns) || !overlap(spread_range(time_ns, duration_ns), range).empty();
+}
+
+bool ProfileCut::begin(int64_t time_ns, int64_t duration_ns, int64_t total) {
+  time_ns_ = time_ns;
+  duration_ns_ = duration_ns;
+  if (!cuts()) return true;
+  sum_ = cut_ = 0;
+  whole_ = spread_range(time_ns, duration_ns);
+  part_ = overlap(whole_, request_.range);
+  if (part_.empty() || request_.type.temporality() != Temporality::kCumulative) return false;
+  const std::optional<double> rate = rate_of(total, duration_ns);
+  return rate && request_.rates->contains(*rate);
+}
+
+int64_t ProfileCut::operator()(int64_t value) {
+  if (!cuts()) return value;
+  sum_ = saturating_add(sum_, value);
+  const int64_t before = cut_;
+  cut_ = part_of(sum_, whole_, part_);
+  return saturating_subtract(cut_, before);
+}
+
 }  // namespace vesta

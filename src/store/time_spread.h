@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "base/time.h"
+#include "profile/profile.h"
 #include "store/engine.h"
 
 namespace vesta {
@@ -18,6 +20,40 @@ TimeRange spread_range(int64_t time_ns, int64_t duration_ns);
 // two ranges side by side adds up exactly to what falls into both together.
 // REQUIRES: !whole.empty()
 int64_t part_of(int64_t value, TimeRange whole, TimeRange part);
+
+// What a profile has in each second that it covers; none when it covers no time.
+std::optional<double> rate_of(int64_t value, int64_t duration_ns);
+
+// Whether the profile starts in the range, or starts before it and covers some of it.
+bool reaches_into(TimeRange range, int64_t time_ns, int64_t duration_ns);
+
+// What a request takes of profiles, one after the other: all of each, or the part that falls into
+// the range where profiles are chosen by rate.
+class ProfileCut {
+ public:
+  // REQUIRES: the request outlives it
+  explicit ProfileCut(const SelectRequest& request) : request_(request) {}
+
+  bool cuts() const { return request_.rates.has_value(); }
+  // What follows is of this profile, whose samples add up to `total`; false when it is not meant.
+  bool begin(int64_t time_ns, int64_t duration_ns, int64_t total);
+  // The part of the next sample. Parts add up to the part of the sum.
+  int64_t operator()(int64_t value);
+  // The time that is meant of the profile.
+  int64_t time_ns() const { return cuts() ? part_.start_ns : time_ns_; }
+  int64_t duration_ns() const {
+    return cuts() ? saturating_subtract(part_.end_ns, part_.start_ns) : duration_ns_;
+  }
+
+ private:
+  const SelectRequest& request_;
+  int64_t time_ns_ = 0;
+  int64_t duration_ns_ = 0;
+  TimeRange whole_;
+  TimeRange part_;
+  int64_t sum_ = 0;  // of the samples so far, and
+  int64_t cut_ = 0;  // its part
+};
 
 // The steps of a range: [start + k·step, start + (k+1)·step), the last one cut at the end.
 class StepGrid {

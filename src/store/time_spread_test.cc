@@ -77,5 +77,43 @@ TEST(TimeSpreadTest, NothingOverflowsAtTheEndsOfTime) {
   EXPECT_EQ(spread_range(0, INT64_MAX).end_ns, kMostSpreadNs);
 }
 
+TEST(TimeSpreadTest, ARateIsWhatASecondHas) {
+  EXPECT_EQ(rate_of(120 * kSecond, 60 * kSecond), 2.0 * kSecond);
+  EXPECT_EQ(rate_of(-10, kSecond / 2), -20.0);
+  EXPECT_EQ(rate_of(86'400, 3 * kDay), 1.0) << "more than a day is not spread";
+  EXPECT_EQ(rate_of(1, 0), std::nullopt);
+  EXPECT_EQ(rate_of(1, -5), std::nullopt);
+}
+
+TEST(TimeSpreadTest, ACutKeepsTheSumOfTheSamples) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 200; ++i) {
+    const int64_t duration = 1 + static_cast<int64_t>(random() % 1000);
+    std::vector<int64_t> values(random() % 20);
+    int64_t total = 0;
+    for (int64_t& value : values) total += value = static_cast<int64_t>(random() % 5) - 1;
+    SelectRequest request;
+    request.rates = RateRange{};
+    request.type.sample_type = "cpu";
+    std::vector<int64_t> sums(values.size());
+    int64_t at = -50;
+    while (at < duration) {  // parts side by side, the first of which begins before the profile
+      const int64_t next = at + 1 + static_cast<int64_t>(random() % 300);
+      request.range = {at, next};
+      at = next;
+      ProfileCut cut(request);
+      if (!cut.begin(0, duration, total)) continue;
+      int64_t part = 0;
+      for (size_t row = 0; row < values.size(); ++row) {
+        const int64_t value = cut(values[row]);
+        sums[row] += value;
+        part += value;
+      }
+      EXPECT_EQ(part, part_of(total, {0, duration}, request.range));
+    }
+    EXPECT_EQ(sums, values) << "over all parts, each sample is what it was";
+  }
+}
+
 }  // namespace
 }  // namespace vesta

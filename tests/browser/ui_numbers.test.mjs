@@ -1,7 +1,7 @@
 // Every number that people see is true: charts, averages, changes and comparisons, on data of which each is known.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventually, openFlame, rowsOf, setUpPages, stateOf } from './pages.mjs';
+import { detailsOf, eventually, openFlame, rowsOf, setUpPages, stateOf } from './pages.mjs';
 import { pprofOf } from './pprof.mjs';
 
 const minute = 60_000;
@@ -63,6 +63,37 @@ test('a chart shows as many cores as were used, without gaps, however long profi
   assert.match(await page.locator('.explore-summary > summary').textContent(), /^2\.60 cores on average, peak 2\.60 cores/);
   assert.match(await summary(page), /^2\.60 cores on average over (1 h|60 min) of data · 3 instances · 936,000 samples from 180 profiles/);
   assert.equal(await page.locator('.warning').count(), 0);
+}));
+
+test('a heat map has a profile in every column that it covers, at its rate', () => onPage(explore('checkout', { view: 'heatmap' }), {}, async (page) => {
+  await page.locator('.heatmap-canvas').waitFor();
+  const readout = () => page.locator('.heatmap-readout').textContent();
+  await page.locator('.heatmap-box').focus();
+  for (const key of ['Home', 'End', 'PageUp']) await page.keyboard.press(key);
+  // Three pods of 64 s in 60 s, in columns of 15 s.
+  for (let i = 0; i < 9; i++) {
+    await eventually(async () => assert.match(await readout(), / to 1\.07 cores: 48 s$/));
+    const before = await readout();
+    await page.keyboard.press('ArrowLeft');
+    await eventually(async () => assert.notEqual(await readout(), before));
+  }
+}));
+
+test('a region of a heat map has the weight that is drawn', () => onPage(explore('checkout', { view: 'heatmap' }), {}, async (page) => {
+  await page.locator('.heatmap-canvas').waitFor();
+  const box = await page.locator('.heatmap-canvas').boundingBox();
+  // The upper half, which is the next release alone; both ends lie within profiles.
+  await page.mouse.move(box.x + 0.71 * box.width, box.y + 0.3 * box.height);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 0.87 * box.width, box.y + 0.01 * box.height);
+  await page.mouse.up();
+  const region = await page.getByText(/^Region: /).textContent();
+  const weight = /: ([\d.]+ \S+)$/.exec(region)[1];
+  await page.getByRole('button', { name: 'Flame graph of this', exact: true }).click();
+  await openFlame(page);
+  assert.ok(Number(stateOf(page).get('rate_min')) > 0.84e9, stateOf(page).toString());
+  await eventually(async () => assert.equal((await detailsOf(page)).total, weight));
+  assert.match(await page.locator('main').textContent(), /Only profiles of 0\.\d+ cores or more/);
 }));
 
 test('a chart by version does not stack both during a deploy', () => onPage(explore('checkout', { by: 'version' }), {}, async (page) => {

@@ -23,14 +23,17 @@ Result<int64_t> covered_by_chosen(const ApiCall& call, const Question& question,
   request.type = question.type;
   request.selector = question.selector;
   request.range = question.range;
+  request.overlapping = select.rates.has_value();
   request.budget = call.context.budget();
   VESTA_ASSIGN(const auto points,
                call.context.engine_of(question.file).points(call.caller.tenant, request));
   const std::set<std::string_view> ids(select.profile_ids.begin(), select.profile_ids.end());
   TimeCover cover;
+  ProfileCut cut(select);
   for (const ProfilePoint& point : points) {
     if (!ids.empty() && !ids.contains(point.profile_id)) continue;
     if (select.totals && !select.totals->contains(point.value)) continue;
+    if (!cut.begin(point.time_ns, point.duration_ns, point.value)) continue;
     cover.add(overlap(spread_range(point.time_ns, point.duration_ns), question.range));
   }
   return cover.length_ns();
@@ -63,7 +66,7 @@ Result<AnswerBasis> read_basis(const ApiCall& call, const Question& question,
   int64_t covered_ns = 0;
   if (selection.profiles != 0) {
     VESTA_ASSIGN(const SelectRequest select, select_request(call, question));
-    if (select.profile_ids.empty() && !select.totals) {
+    if (select.profile_ids.empty() && !select.totals && !select.rates) {
       VESTA_ASSIGN(covered_ns, covered_by_all(call, question));
     } else {
       VESTA_ASSIGN(covered_ns, covered_by_chosen(call, question, select));

@@ -4,6 +4,8 @@
 
 #include <simdjson.h>
 
+#include <set>
+
 #include "base/time.h"
 #include "server/native/test_call.h"
 
@@ -69,6 +71,50 @@ TEST(Answers, ProfilesOfAMinuteAreTwoCoresInEveryTenSeconds) {
       api.json("/api/v1/totals?query=cpu{service_name=\"shop\"}&from=-1h&step=10s"));
   EXPECT_THAT(totals.numbers("/series/0/values"), SizeIs(180)) << "no bucket without data";
   EXPECT_THAT(totals.numbers("/series/0/covered_ns"), Each(10.0 * kSecond));
+}
+
+TEST(Answers, HeatMapsHaveNoStripesAndAddUpToTheChart) {
+  TestApi api;
+  write_two_cores(api, 30);
+  // Four cores beside them, for a minute that fits to no column.
+  api.write_window({.service = "shop",
+                    .pod = "shop-2",
+                    .time_ns = kNow - 10 * kMinute - 7 * kSecond,
+                    .duration_ns = kMinute,
+                    .samples = 24'000});
+  const std::string shop = "?query=cpu{service_name=\"shop\"}";
+  const Answer map(api.json("/api/v1/heatmap" + shop + "&from=-25m&step=10s&rows=2"));
+  EXPECT_EQ(map.text("/rows_by"), "rate");
+  EXPECT_EQ(map.text("/cells_are"), "weight");
+  EXPECT_EQ(map.number("/row_start"), 2e9);
+  EXPECT_EQ(map.number("/row_size"), 1e9);
+  std::set<int64_t> columns;
+  const simdjson::dom::array cells = map["/cells"].get_array().value();
+  for (const auto cell : cells) {
+    const int64_t column = cell.at(0).get_int64().value();
+    if (cell.at(1).get_int64().value() != 0) continue;
+    columns.insert(column);
+    EXPECT_NEAR(cell.at(2).get_double().value(), 20.0 * kSecond, 2) << column;
+  }
+  EXPECT_THAT(columns, SizeIs(150)) << "every column of the two cores";
+  const Answer totals(api.json("/api/v1/totals" + shop + "&from=-25m&step=10s"));
+  EXPECT_EQ(map.number("/cell_total") + map.number("/left_out"), totals.number("/series/0/total"));
+
+  // Ten seconds of each: what is drawn is what a flame graph of it shows.
+  const std::string region =
+      shop + "&from=" + std::to_string((kNow - 10 * kMinute) / kMillisecond) +
+      "&to=" + std::to_string((kNow - 10 * kMinute + 10 * kSecond) / kMillisecond);
+  const Answer low(api.json("/api/v1/flame" + region + "&rate_min=2e9&rate_max=3e9"));
+  EXPECT_EQ(low.number("/total"), 20.0 * kSecond);
+  EXPECT_EQ(low.number("/samples"), 2000);
+  EXPECT_EQ(low.number("/profiles"), 1);
+  EXPECT_EQ(low.number("/covered_ns"), 10.0 * kSecond);
+  EXPECT_EQ(low.number("/instances"), 1);
+  const Answer high(api.json("/api/v1/flame" + region + "&rate_min=3e9"));
+  EXPECT_EQ(high.number("/total"), 40.0 * kSecond);
+  const Answer both(api.json("/api/v1/top" + region + "&rate_min=0"));
+  EXPECT_EQ(both.number("/total"), 60.0 * kSecond);
+  EXPECT_EQ(both.number("/instances"), 2);
 }
 
 TEST(Answers, AServerThatIsEightMinutesOldShowsWhatIsUsed) {

@@ -489,7 +489,11 @@ TEST(NativeApi, TreesMayBeginWithTheValuesOfALabel) {
 TEST(NativeApi, DrawsHeatMaps) {
   TestApi api;
   const std::string values = api.json("/api/v1/heatmap?query=cpu{}&step=30m&rows=4");
-  EXPECT_NE(values.find("\"cell_total\":3"), std::string::npos) << values;
+  EXPECT_NE(values.find(R"("cell_total":107,"left_out":0)"), std::string::npos) << values;
+  EXPECT_NE(values.find(R"("rows_by":"rate","cells_are":"weight")"), std::string::npos) << values;
+  const std::string heap = api.json("/api/v1/heatmap?query=inuse{}&step=1h&rows=2");
+  EXPECT_NE(heap.find(R"("rows_by":"value","cells_are":"profiles")"), std::string::npos) << heap;
+  EXPECT_NE(heap.find(R"("cells":[[0,0,1],[0,1,1]])"), std::string::npos) << heap;
   const std::string offsets = api.json("/api/v1/heatmap?query=cpu{}&kind=offset");
   EXPECT_NE(offsets.find("\"left_out\":107"), std::string::npos) << offsets;
   EXPECT_EQ(api.call("/api/v1/heatmap?query=cpu{}&kind=offset&from=-30d").status, 400);
@@ -510,6 +514,18 @@ TEST(NativeApi, SelectsRegionsOfHeatMaps) {
   EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&value_min=many").status, 400);
   EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&value_max=1e300").status, 400);
   EXPECT_EQ(total("sample_from=-2h"), 0) << "no sample has a time";
+  // Per second that they cover, ten each.
+  EXPECT_EQ(total("rate_min=0.4"), 104);
+  EXPECT_EQ(total("rate_min=0.3&rate_max=0.4"), 3);
+  EXPECT_EQ(total("rate_max=10"), 7);
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&rate_min=4&rate_max=4").status, 400);
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&rate_min=nan").status, 400);
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&rate_min=inf").status, 400);
+  EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&rate_min=1&sample_from=-1h").status, 400);
+  EXPECT_EQ(api.call("/api/v1/heatmap?query=cpu{}&kind=offset&rate_min=1").status, 400);
+  const HttpResponse gauge = api.call("/api/v1/top?query=inuse{}&rate_min=1");
+  EXPECT_EQ(gauge.status, 400);
+  EXPECT_NE(gauge.body.find("value_min"), std::string::npos) << gauge.body;
   // Each side of a comparison has its own.
   const auto diff = test::read_flame_columns(
       api.call("/api/v1/diff/flame?query=cpu{}&baseline_query=cpu{}&format=columns&value_min=4"
@@ -517,11 +533,18 @@ TEST(NativeApi, SelectsRegionsOfHeatMaps) {
           .body);
   EXPECT_EQ(diff.totals.at(""), 104);
   EXPECT_EQ(diff.totals_before.at(""), 3);
+  const auto by_rate = test::read_flame_columns(
+      api.call("/api/v1/diff/flame?query=cpu{}&baseline_query=cpu{}&format=columns&rate_min=0.4"
+               "&baseline_rate_max=0.4&scale=absolute")
+          .body);
+  EXPECT_EQ(by_rate.totals.at(""), 104);
+  EXPECT_EQ(by_rate.totals_before.at(""), 3);
   EXPECT_EQ(api.call("/api/v1/top?query=cpu{}&sample_from=now&sample_to=-1h").status, 400);
   const std::string map = api.json("/api/v1/heatmap?query=cpu{}&step=1h&rows=2&match=work");
-  EXPECT_NE(map.find(R"("cells":[[0,0,2],[0,1,1]],"matched":[[0,0,1]])"), std::string::npos) << map;
+  EXPECT_NE(map.find(R"("cells":[[0,0,7],[0,1,100]],"matched":[[0,0,3]])"), std::string::npos)
+      << map;
   const std::string part = api.json("/api/v1/heatmap?query=cpu{}&step=1h&rows=2&value_max=100");
-  EXPECT_NE(part.find(R"("cell_total":2)"), std::string::npos) << part;
+  EXPECT_NE(part.find(R"("cell_total":7)"), std::string::npos) << part;
   EXPECT_EQ(part.find("matched"), std::string::npos);
   const HttpResponse wrong = api.call("/api/v1/heatmap?query=cpu{}&match=(");
   EXPECT_EQ(wrong.status, 400);
@@ -705,7 +728,9 @@ TEST(NativeApi, DrawsTwoSelections) {
   EXPECT_NE(svg.body.find("<title>compared</title>"), std::string::npos);
   EXPECT_NE(svg.body.find("<title>idle (before "), std::string::npos) << svg.body;
   EXPECT_NE(api.call(both + "&format=html").body.find("<script id=\"profile\""), std::string::npos);
-  EXPECT_EQ(api.call(both + "&format=png").status, 400);
+  const HttpResponse png = api.call(both + "&format=png");
+  EXPECT_EQ(png.status, 400);
+  EXPECT_NE(png.body.find("use one of: json columns svg html"), std::string::npos) << png.body;
 }
 
 TEST(NativeApi, EndsStacksAtAFunction) {

@@ -44,6 +44,15 @@ Result<TimeRange> read_range(const ApiCall& call, const FileShelf::File& file,
                "the default is the whole file"};
 }
 
+Result<double> read_number(std::string_view text, std::string_view name) {
+  const char* const end = text.data() + text.size();
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || !(std::abs(value) < 9e18))
+    return Error{ErrorCode::kUsage, fmt::format("{}: '{}' is not a number", name, text), ""};
+  return value;
+}
+
 // A value, rounded up: those of profiles are whole numbers, but lines of a heat map lie anywhere.
 Result<int64_t> read_value(std::string_view text, std::string_view name) {
   const char* const end = text.data() + text.size();
@@ -52,10 +61,7 @@ Result<int64_t> read_value(std::string_view text, std::string_view name) {
       error == std::errc() && stop == end) {
     return whole;
   }
-  double value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end || !(std::abs(value) < 9e18))
-    return Error{ErrorCode::kUsage, fmt::format("{}: '{}' is not a number", name, text), ""};
+  VESTA_ASSIGN(const double value, read_number(text, name));
   return static_cast<int64_t>(std::ceil(value));
 }
 
@@ -211,6 +217,31 @@ Result<std::optional<ValueRange>> read_value_range(const ApiCall& call, std::str
   return range;
 }
 
+Result<std::optional<RateRange>> read_rate_range(const ApiCall& call, const ProfileType& type,
+                                                 std::string_view prefix) {
+  std::optional<RateRange> range;
+  for (const auto& [word, end] :
+       {std::pair("rate_min", &RateRange::min), std::pair("rate_max", &RateRange::max)}) {
+    const std::string name = fmt::format("{}{}", prefix, word);
+    const std::string_view text = call.parameter(name);
+    if (text.empty()) continue;
+    if (!range) range.emplace();
+    VESTA_ASSIGN((*range).*end, read_number(text, name));
+  }
+  if (!range) return range;
+  if (type.temporality() == Temporality::kInstant) {
+    return Error{ErrorCode::kUsage,
+                 fmt::format("{}rate_min and rate_max: {} has no rate", prefix, type.sample_type),
+                 "use value_min and value_max"};
+  }
+  if (range->min >= range->max) {
+    return Error{ErrorCode::kUsage,
+                 fmt::format("{0}rate_min must be less than {0}rate_max", prefix),
+                 "rate_max itself is not included"};
+  }
+  return range;
+}
+
 Result<SelectRequest> select_request(const ApiCall& call, const Question& question) {
   SelectRequest request;
   request.type = question.type;
@@ -234,7 +265,15 @@ Result<SelectRequest> select_request(const ApiCall& call, const Question& questi
     request.samples.labels = std::move(typed.selector);
   }
   VESTA_ASSIGN(request.totals, read_value_range(call, question.region_prefix));
+  VESTA_ASSIGN(request.rates, read_rate_range(call, question.type, question.region_prefix));
   VESTA_ASSIGN(request.samples.times, read_sample_times(call, question.region_prefix));
+  if (request.rates && request.samples.times) {
+    return Error{ErrorCode::kUsage,
+                 fmt::format("{0}rate_min and {0}rate_max cannot be combined with {0}sample_from "
+                             "and {0}sample_to",
+                             question.region_prefix),
+                 "choose profiles by rate, or samples by time"};
+  }
   return request;
 }
 

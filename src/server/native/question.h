@@ -43,8 +43,12 @@ Result<SeriesQuestion> read_series_question(const ApiCall& call, bool all_time_b
 // `value_min` and `value_max`, behind the prefix; none without them.
 Result<std::optional<ValueRange>> read_value_range(const ApiCall& call,
                                                    std::string_view prefix = "");
+// `rate_min` and `rate_max` in the same way. kUsage when the type is one whose values are not added
+// up over time.
+Result<std::optional<RateRange>> read_rate_range(const ApiCall& call, const ProfileType& type,
+                                                 std::string_view prefix = "");
 // Asks the engine, with what `profile_id`, `trace_id`, `span_id`, `sample_labels`, `value_min`,
-// `value_max`, `sample_from` and `sample_to` choose.
+// `value_max`, `rate_min`, `rate_max`, `sample_from` and `sample_to` choose.
 Result<SelectRequest> select_request(const ApiCall& call, const Question& question);
 // All that they choose.
 Result<Selection> select_all(const ApiCall& call, const Question& question);

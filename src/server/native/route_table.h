@@ -56,13 +56,14 @@ inline ApiRoute get_route(std::string_view path, std::vector<std::string_view> p
 inline constexpr std::string_view kSeriesParameters = "query from to file";
 inline constexpr std::string_view kBaselineParameters =
     "baseline_query baseline_from baseline_to baseline_file baseline_value_min baseline_value_max "
-    "baseline_sample_from baseline_sample_to";
+    "baseline_rate_min baseline_rate_max baseline_sample_from baseline_sample_to";
 inline constexpr std::string_view kSampleParameters =
-    "profile_id trace_id span_id sample_labels value_min value_max sample_from sample_to";
+    "profile_id trace_id span_id sample_labels value_min value_max rate_min rate_max sample_from "
+    "sample_to";
 // All that choose samples of a selection.
 inline constexpr std::string_view kSelectionParameters =
-    "query from to file profile_id trace_id span_id sample_labels value_min value_max sample_from "
-    "sample_to tag_focus tag_ignore";
+    "query from to file profile_id trace_id span_id sample_labels value_min value_max rate_min "
+    "rate_max sample_from sample_to tag_focus tag_ignore";
 inline constexpr std::string_view kLabelFrameParameters = "tag_root tag_leaf";
 inline constexpr std::string_view kStackParameters = "focus ignore hide show show_from prune_from";
 // Of reports that are answered as JSON, text and CSV.

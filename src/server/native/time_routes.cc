@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/time.h"
 #include "base/time_words.h"
@@ -11,6 +12,7 @@
 #include "reports/stack_filter.h"
 #include "server/native/answer.h"
 #include "store/stack_tree.h"
+#include "store/time_spread.h"
 
 namespace vesta::server {
 namespace {
@@ -128,9 +130,23 @@ void write_cells(JsonWriter& json, std::string_view name, const std::vector<Heat
   json.end_array();
 }
 
+std::string_view rows_word(Heatmap::Rows rows) {
+  switch (rows) {
+    case Heatmap::Rows::kRate:
+      return "rate";
+    case Heatmap::Rows::kValue:
+      return "value";
+    case Heatmap::Rows::kOffset:
+      return "offset";
+  }
+  return "";
+}
+
 void write_heatmap(JsonWriter& json, const Heatmap& map) {
   json.field("start_ns", map.start_ns).field("column_ns", map.column_ns);
   json.field("columns", uint64_t{map.columns}).field("rows", uint64_t{map.rows});
+  json.field("rows_by", rows_word(map.rows_by));
+  json.field("cells_are", map.counts_profiles ? "profiles" : "weight");
   json.field("row_start", map.row_start).field("row_size", map.row_size);
   json.field("cell_total", map.total).field("left_out", map.left_out);
   write_cells(json, "cells", map.cells);
@@ -171,17 +187,27 @@ Result<Heatmap> heatmap_of_values(const ApiCall& call, const Question& question,
   VESTA_ASSIGN(const StackFilter match, read_match(call));
   if (!match.empty())
     request.marks = [&](const StackTree& tree) { return passing_stacks(tree, match); };
+  request.overlapping = question.type.temporality() == Temporality::kCumulative;
   VESTA_ASSIGN(const auto totals, read_value_range(call));
+  VESTA_ASSIGN(const auto rates, read_rate_range(call, question.type));
   VESTA_ASSIGN(auto points, call.engine().points(call.caller.tenant, request));
-  if (totals)
-    std::erase_if(points, [&](const ProfilePoint& p) { return !totals->contains(p.value); });
-  return value_heatmap(points, shape);
+  std::erase_if(points, [&](const ProfilePoint& point) {
+    if (totals && !totals->contains(point.value)) return true;
+    if (!rates) return false;
+    const std::optional<double> rate = rate_of(point.value, point.duration_ns);
+    return !rate || !rates->contains(*rate);
+  });
+  return value_heatmap(points, shape, question.type.temporality());
 }
 
 Result<Heatmap> heatmap_of_offsets(const ApiCall& call, const Question& question,
                                    const HeatmapShape& shape) {
   SamplesRequest request;
   VESTA_ASSIGN(request.select, select_request(call, question));
+  if (request.select.rates) {
+    return Error{ErrorCode::kUsage, "rate_min and rate_max are for kind=value",
+                 "samples with timestamps are not spread over their profile"};
+  }
   request.keep_labels = false;
   request.keep_links = false;
   request.keep_times = true;

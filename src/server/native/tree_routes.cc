@@ -124,6 +124,7 @@ Result<HttpResponse> flame(const ApiCall& call) {
 }
 
 Result<HttpResponse> diff_flame(const ApiCall& call) {
+  VESTA_TRY(read_word(call, "format", "json|columns|svg|html"));  // before the engine works
   VESTA_ASSIGN(TreeOptions options, read_tree_options(call));
   const PictureFormat* const picture = picture_format_named(call.parameter("format"));
   options.marks_inlined = picture != nullptr;

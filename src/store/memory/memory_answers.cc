@@ -9,6 +9,7 @@
 #include "store/sample_labels.h"
 #include "store/series_labels.h"
 #include "store/stack_dictionary.h"
+#include "store/time_spread.h"
 #include "store/totals_groups.h"
 
 namespace vesta::memory {
@@ -33,6 +34,27 @@ std::vector<ChosenSeries> choose(const Tenant& tenant, const ProfileType& type,
     }
     if (!found.profiles.empty()) chosen.push_back(std::move(found));
   }
+  return chosen;
+}
+
+// `range`, and as far before it as profiles may reach.
+TimeRange with_look_back(TimeRange range) {
+  if (!range.empty()) range.start_ns = saturating_subtract(range.start_ns, kMostSpreadNs);
+  return range;
+}
+
+bool begin(ProfileCut& cut, const StoredProfile& profile) {
+  return cut.begin(profile.time_ns, profile.duration_ns, profile.total);
+}
+
+std::vector<ChosenSeries> choose(const Tenant& tenant, const SelectRequest& request) {
+  ProfileCut cut(request);
+  const TimeRange reach = cut.cuts() ? with_look_back(request.range) : request.range;
+  auto chosen = choose(tenant, request.type, request.selector, reach, request.samples,
+                       request.profile_ids, request.totals);
+  for (ChosenSeries& series : chosen)
+    std::erase_if(series.profiles, [&](const auto& one) { return !begin(cut, *one.second); });
+  std::erase_if(chosen, [](const ChosenSeries& series) { return series.profiles.empty(); });
   return chosen;
 }
 
@@ -103,15 +125,17 @@ bool is_averaged(const ChosenSeries& chosen) {
 // Adds the profiles of a series up, or averages them, in the order of their keys. `make_key` says
 // which samples become one.
 template <class MakeKey>
-std::vector<StoredSample> sum_of(const ChosenSeries& chosen, SampleTest& test, MakeKey&& make_key) {
+std::vector<StoredSample> sum_of(const ChosenSeries& chosen, SampleTest& test, ProfileCut& cut,
+                                 MakeKey&& make_key) {
   std::vector<StoredSample> sums;
   test.use(chosen);
   size_t most = 0;
   for (const auto& [id, profile] : chosen.profiles) most += profile->samples.size();
   sums.reserve(most);
   for (const auto& [id, profile] : chosen.profiles) {
+    begin(cut, *profile);
     for (const StoredSample& sample : profile->samples)
-      if (test.passes(sample.key)) sums.push_back({make_key(sample.key), sample.value});
+      if (test.passes(sample.key)) sums.push_back({make_key(sample.key), cut(sample.value)});
   }
   add_up_alike(sums);
   if (is_averaged(chosen)) {
@@ -128,13 +152,15 @@ struct GroupSum {
 };
 
 void add_header(Selection& selection, std::map<std::string, uint64_t>& losses,
-                const StoredProfile& profile) {
+                const StoredProfile& profile, ProfileCut& cut) {
+  begin(cut, profile);
+  const int64_t time_ns = cut.time_ns();
   const bool first = selection.profiles == 0;
   ++selection.profiles;
   selection.period = std::max(selection.period, profile.period);
-  selection.first_ns = first ? profile.time_ns : std::min(selection.first_ns, profile.time_ns);
-  selection.last_ns = first ? profile.time_ns : std::max(selection.last_ns, profile.time_ns);
-  selection.covered.add({profile.origin, profile.time_ns, profile.duration_ns});
+  selection.first_ns = first ? time_ns : std::min(selection.first_ns, time_ns);
+  selection.last_ns = first ? time_ns : std::max(selection.last_ns, time_ns);
+  selection.covered.add({profile.origin, time_ns, cut.duration_ns()});
   for (const auto& [reason, count] : profile.losses) losses[reason] += count;
 }
 
@@ -212,9 +238,10 @@ uint64_t sample_count(const Service& service, const StoredSeries& series) {
   ChosenSeries all{nullptr, &series, &service, {}};
   for (const auto& [key, profile] : series.profiles)
     all.profiles.emplace_back(&key.second, &profile);
-  const SampleFilter everything;
-  SampleTest test(everything);
-  const auto sums = sum_of(all, test, [](const SampleKey& key) { return key; });
+  const SelectRequest everything;
+  SampleTest test(everything.samples);
+  ProfileCut cut(everything);
+  const auto sums = sum_of(all, test, cut, [](const SampleKey& key) { return key; });
   return static_cast<uint64_t>(
       std::ranges::count_if(sums, [](const StoredSample& sample) { return sample.value != 0; }));
 }
@@ -240,9 +267,9 @@ Result<std::vector<Selection>> select(const Tenant& tenant, const SelectRequest&
   QueryCost cost(request.budget);
   std::map<Labels, GroupSum> groups;
   SampleTest test(request.samples);
+  ProfileCut cut(request);
   if (request.group_by.empty()) groups[{}];
-  for (const ChosenSeries& chosen : choose(tenant, request.type, request.selector, request.range,
-                                           request.samples, request.profile_ids, request.totals)) {
+  for (const ChosenSeries& chosen : choose(tenant, request)) {
     GroupSum& group = groups[group_labels(*chosen.labels, request.group_by)];
     std::vector<int64_t>& weights = group.weights[chosen.series->service];
     const auto add = [&](StackNumber stack, int64_t value) -> Status {
@@ -255,19 +282,20 @@ Result<std::vector<Selection>> select(const Tenant& tenant, const SelectRequest&
       return {};
     };
     if (is_averaged(chosen)) {
-      for (const auto& [key, value] : sum_of(chosen, test, [](const SampleKey& key) {
+      for (const auto& [key, value] : sum_of(chosen, test, cut, [](const SampleKey& key) {
              return SampleKey{key.stack, 0, {}, 0};
            }))
         VESTA_TRY(add(key.stack, value));
     } else {
       test.use(chosen);
       for (const auto& [id, profile] : chosen.profiles) {
+        begin(cut, *profile);
         for (const auto& [key, value] : profile->samples)
-          if (test.passes(key)) VESTA_TRY(add(key.stack, value));
+          if (test.passes(key)) VESTA_TRY(add(key.stack, cut(value)));
       }
     }
     for (const auto& [id, profile] : chosen.profiles)
-      add_header(group.selection, group.losses, *profile);
+      add_header(group.selection, group.losses, *profile, cut);
   }
   VESTA_TRY(cost.add(0));
   std::vector<Selection> answer;
@@ -297,8 +325,7 @@ Result<std::vector<TotalsSeries>> totals(const Tenant& tenant, const TotalsReque
   SampleTest test(request.samples);
   const StepGrid grid(request.range, request.step_ns);
   TotalsGroups groups(request, cost);
-  TimeRange reach = request.range;  // of what may count: profiles from before reach into the range
-  if (!reach.empty()) reach.start_ns = saturating_subtract(reach.start_ns, kMostSpreadNs);
+  const TimeRange reach = with_look_back(request.range);
   for (const ChosenSeries& chosen :
        choose(tenant, request.type, request.selector, reach, request.samples, {}, {})) {
     std::map<Labels, StepSums> sums;        // by labels of samples
@@ -357,14 +384,16 @@ Result<std::vector<ProfilePoint>> points(const Tenant& tenant, const PointsReque
                       value.marked, link.trace_id, link.span_id});
     return cost.add(sizeof(ProfilePoint));
   };
+  const TimeRange reach = request.overlapping ? with_look_back(request.range) : request.range;
   for (const ChosenSeries& chosen :
-       choose(tenant, request.type, request.selector, request.range, request.samples, {}, {})) {
+       choose(tenant, request.type, request.selector, reach, request.samples, {}, {})) {
     test.use(chosen);
     const std::string& service = chosen.series->service;
     const auto [marked, is_new] = marks.try_emplace(service);
     if (is_new && request.marks) marked->second = request.marks(tenant.services.at(service)->tree);
     const std::vector<uint8_t>& is_marked = marked->second;
     for (const auto& [id, profile] : chosen.profiles) {
+      if (!reaches_into(request.range, profile->time_ns, profile->duration_ns)) continue;
       if (!request.by_span && !request.marks && request.samples.empty()) {
         VESTA_TRY(add(chosen, *id, *profile, {profile->total, 0}, {}));
         continue;
@@ -397,8 +426,8 @@ Result<ProfileBatch> samples(const Tenant& tenant, const SamplesRequest& request
   DictionaryBuilder builder(batch.dictionary);
   SampleTest test(select.samples);
   std::map<const Service*, ServiceExport> exports;
-  for (const ChosenSeries& chosen : choose(tenant, select.type, select.selector, select.range,
-                                           select.samples, select.profile_ids, select.totals)) {
+  ProfileCut cut(select);
+  for (const ChosenSeries& chosen : choose(tenant, select)) {
     ServiceExport& to = exports.try_emplace(chosen.service, *chosen.service, builder).first->second;
     Profile profile;
     profile.name = builder.string(select.type.name);
@@ -414,7 +443,7 @@ Result<ProfileBatch> samples(const Tenant& tenant, const SamplesRequest& request
                            temporality_of(select.type.period_type)};
     Selection header;
     std::map<std::string, uint64_t> losses;
-    for (const auto& [id, stored] : chosen.profiles) add_header(header, losses, *stored);
+    for (const auto& [id, stored] : chosen.profiles) add_header(header, losses, *stored, cut);
     profile.period = header.period;
     profile.time_ns = header.first_ns;
     profile.duration_ns = header.covered.duration_ns();
@@ -426,7 +455,7 @@ Result<ProfileBatch> samples(const Tenant& tenant, const SamplesRequest& request
       if (!request.keep_times) sample.time_ns = 0;
       return sample;
     };
-    for (const auto& [sample, value] : sum_of(chosen, test, kept)) {
+    for (const auto& [sample, value] : sum_of(chosen, test, cut, kept)) {
       if (value == 0) continue;
       VESTA_TRY(cost.add(sizeof(StoredSample)));
       profile.add_sample(to.stacks.stack(sample.stack), std::span<const int64_t>(&value, 1),

@@ -151,6 +151,11 @@ void choose_question(Random& random, Operation& op) {
     const int64_t min = random.in(100);
     op.totals = ValueRange{min, min + random.in(1000)};
   }
+  if (random.one_in(4)) {
+    const auto min = static_cast<double>(random.in(100)) / 20;
+    op.rates = random.one_in(2) ? RateRange{} : RateRange{min, min * 10};
+  }
+  op.overlapping = random.one_in(2);
   op.step_ns = random.of(kSteps);
   op.by_start = random.one_in(3);
   op.keep_labels = random.one_in(2);
@@ -234,6 +239,8 @@ std::string describe(const Operation& op) {
       text +=
           fmt::format(" samples at [{}, {})", op.sample_times->start_ns, op.sample_times->end_ns);
     if (op.by_start) text += " by start";
+    if (op.rates) text += fmt::format(" rates [{}, {})", op.rates->min, op.rates->max);
+    if (op.overlapping) text += " overlapping";
     if (op.totals) text += fmt::format(" totals [{}, {})", op.totals->min, op.totals->max);
     return text;
   };

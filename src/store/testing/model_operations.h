@@ -48,6 +48,8 @@ struct Operation {
   bool by_span = false;  // kPoints too
   std::optional<TimeRange> sample_times;
   std::optional<ValueRange> totals;
+  std::optional<RateRange> rates;
+  bool overlapping = false;  // kPoints
   int64_t step_ns = 0;
   bool by_start = false;
   bool keep_labels = true;

@@ -6,22 +6,23 @@ function put(parameters: URLSearchParams, name: string, value: string) {
   if (value) parameters.append(name, value);
 }
 
-// query, from, to, file; with a prefix those of the baseline.
+// query, from, to, file; with a prefix those of the baseline. All of a file is meant, but for a region by rate.
 export function sourceParameters(source: Source, prefix = '', into = new URLSearchParams()): URLSearchParams {
   put(into, `${prefix}query`, source.query);
-  if (source.file) {
-    put(into, `${prefix}file`, source.file);
-  } else {
+  if (source.file) put(into, `${prefix}file`, source.file);
+  if (!source.file || source.rateMin || source.rateMax) {
     put(into, `${prefix}from`, source.from);
     put(into, `${prefix}to`, source.to);
   }
   return into;
 }
 
-// value_min, value_max, sample_from, sample_to: a region of a heat map
+// value_min, value_max, rate_min, rate_max, sample_from, sample_to: a region of a heat map
 export function regionParameters(source: Source, prefix: string, into: URLSearchParams): URLSearchParams {
   put(into, `${prefix}value_min`, source.valueMin ?? '');
   put(into, `${prefix}value_max`, source.valueMax ?? '');
+  put(into, `${prefix}rate_min`, source.rateMin ?? '');
+  put(into, `${prefix}rate_max`, source.rateMax ?? '');
   put(into, `${prefix}sample_from`, source.sampleFrom ?? '');
   put(into, `${prefix}sample_to`, source.sampleTo ?? '');
   return into;

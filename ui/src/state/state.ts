@@ -36,6 +36,8 @@ export interface Source {
   // A region of a heat map; absent = everything.
   valueMin?: string; // profiles whose total is at least this, and
   valueMax?: string; // less than this
+  rateMin?: string; // profiles with so much per second, of which the part counts that is in the range,
+  rateMax?: string; // to less than this
   sampleFrom?: string; // samples with a time from here, in Unix nanoseconds,
   sampleTo?: string; // to before here
 }

@@ -45,7 +45,12 @@ function anyState(seed: number): State {
     from: pick('now-1h', '1763200000000', text()),
     to: pick('now', text()),
     file: pick('', text()),
-    ...pick({}, { valueMin: '5', valueMax: '70' }, { sampleFrom: '1763200000000000000' }),
+    ...pick(
+      {},
+      { valueMin: '5', valueMax: '70' },
+      { rateMin: '1.5', rateMax: '2e+21' },
+      { sampleFrom: '1763200000000000000' },
+    ),
   });
   const flag = () => pick(true, false);
   return {

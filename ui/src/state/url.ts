@@ -60,9 +60,11 @@ const sourceNames: ['query' | 'from' | 'to' | 'file', string][] = [
   ['to', 'to'],
   ['file', 'file'],
 ];
-const regionNames: ['valueMin' | 'valueMax' | 'sampleFrom' | 'sampleTo', string][] = [
+const regionNames: ['valueMin' | 'valueMax' | 'rateMin' | 'rateMax' | 'sampleFrom' | 'sampleTo', string][] = [
   ['valueMin', 'value_min'],
   ['valueMax', 'value_max'],
+  ['rateMin', 'rate_min'],
+  ['rateMax', 'rate_max'],
   ['sampleFrom', 'sample_from'],
   ['sampleTo', 'sample_to'],
 ];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AnswerHeader } from '../api/types';
-import { averageOf, countsText, coveredText, instancesText, sideText } from './basis';
+import { averageOf, countsText, coveredText, instancesText, samplesNote, sideText } from './basis';
 
 const minute = 60e9;
 const header: AnswerHeader = {
@@ -42,8 +42,12 @@ describe('what an answer rests on', () => {
   it('counts samples where they are known', () => {
     expect(countsText(header)).toBe('12,345 samples from 24 profiles');
     expect(countsText({ samples: 1, profiles: 1 })).toBe('1 sample from 1 profile');
-    expect(countsText({ samples: null, profiles: 2 })).toBe('2 profiles');
+    expect(countsText({ samples: null, profiles: 2 })).toBe('2 profiles, samples not known');
+    expect(samplesNote({ samples: null })).toBe(' · samples not known');
+    expect(samplesNote(undefined)).toBe('');
     expect(sideText(header)).toBe('8 min × 3 instances · 12,345 samples from 24 profiles');
-    expect(sideText({ ...header, covered_ns: 0, instances: null, samples: null })).toBe('24 profiles');
+    expect(sideText({ ...header, covered_ns: 0, instances: null, samples: null })).toBe(
+      '24 profiles, samples not known',
+    );
   });
 });

@@ -29,14 +29,16 @@ export function instancesText(instances: number | null): string {
   return `${instances.toFixed(1)} instances`;
 }
 
-// "12,345 samples from 180 profiles"
+// "12,345 samples from 180 profiles"; "180 profiles, samples not known"
 export function countsText(header: Pick<AnswerHeader, 'samples' | 'profiles'>): string {
   const profiles = many(header.profiles, 'profile');
-  return typeof header.samples === 'number' ? `${many(header.samples, 'sample')} from ${profiles}` : profiles;
+  if (typeof header.samples === 'number') return `${many(header.samples, 'sample')} from ${profiles}`;
+  return `${profiles}, samples not known`;
 }
 
-// " · 12,345 samples" behind other figures of an answer; empty where they are not known.
+// " · 12,345 samples" behind other figures of an answer; empty where there is none yet.
 export function samplesNote(header: { samples?: number | null } | undefined): string {
+  if (header?.samples === null) return ' · samples not known';
   return typeof header?.samples === 'number' ? ` · ${many(header.samples, 'sample')}` : '';
 }
 

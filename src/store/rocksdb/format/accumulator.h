@@ -9,6 +9,7 @@
 
 #include "store/rocksdb/format/record.h"
 #include "store/selection.h"
+#include "store/time_spread.h"
 
 namespace vesta::rocks {
 
@@ -36,6 +37,13 @@ struct HeaderSum {
       covered.add({header.origin, time_ns, header.duration_ns});
     }
     for (const auto& [reason, count] : header.losses) losses[reason] += count;
+  }
+  // The same of what is taken of a profile.
+  void add(const RecordHeader& header, int64_t time_ns, const ProfileCut& cut) {
+    if (!cut.cuts()) return add(header, time_ns);
+    RecordHeader part = header;
+    part.duration_ns = cut.duration_ns();
+    add(part, cut.time_ns());
   }
   void add(const HeaderSum& other) {
     merge(other);

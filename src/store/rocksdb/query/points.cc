@@ -12,10 +12,11 @@
 namespace vesta::rocks {
 namespace {
 
-ScopeOptions without_rollups(bool dictionaries) {
+ScopeOptions without_rollups(bool dictionaries, bool looks_back) {
   ScopeOptions options;
   options.rollups = false;
   options.dictionaries = dictionaries;
+  options.looks_back = looks_back;
   return options;
 }
 
@@ -28,7 +29,7 @@ Result<std::vector<ProfilePoint>> points(Store& store, std::string_view tenant,
   QueryCost cost(request.budget);
   VESTA_ASSIGN(const QueryScope scope,
                QueryScope::open(store, tenant, request.type, request.selector, request.range,
-                                without_rollups(needs_rows)));
+                                without_rollups(needs_rows, request.overlapping)));
   std::vector<ProfilePoint> answer;
   if (scope.services.empty()) return answer;
   Cursor cursor(*scope.view, needs_rows ? Family::kRaw : Family::kTotals);
@@ -62,10 +63,12 @@ Result<std::vector<ProfilePoint>> points(Store& store, std::string_view tenant,
       if (!needs_rows) {
         StoredTotal total;
         if (!total.parse(value)) return damaged_record(*store.database, key);
+        if (!reaches_into(request.range, key.time_ns, total.duration_ns)) return {};
         return add(key, total.duration_ns, {total.value, 0}, {});
       }
-      if (!record.parse(value) ||
-          !record.read_rows(service->dictionary.tree.stack_count(), key.time_ns, rows)) {
+      if (!record.parse(value)) return damaged_record(*store.database, key);
+      if (!reaches_into(request.range, key.time_ns, record.header().duration_ns)) return {};
+      if (!record.read_rows(service->dictionary.tree.stack_count(), key.time_ns, rows)) {
         return damaged_record(*store.database, key);
       }
       spans.clear();

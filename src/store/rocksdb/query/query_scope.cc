@@ -154,20 +154,21 @@ bool StoredTotal::parse(std::string_view bytes) {
   return reader.ok() && reader.at_end();
 }
 
-TotalTest::TotalTest(const std::optional<ValueRange>& wanted, const ReadView& view)
-    : wanted_(wanted) {
-  if (wanted_) cursor_.emplace(view, Family::kTotals);
+TotalTest::TotalTest(const SelectRequest& request, const ReadView& view)
+    : wanted_(request.totals), cut_(request) {
+  if (wanted_ || cut_.cuts()) cursor_.emplace(view, Family::kTotals);
 }
 
 Result<bool> TotalTest::passes(const Database& database, const ProfileKey& key) {
-  if (!wanted_) return true;
+  if (!cursor_) return true;
   const Key wanted = key.encode();
   cursor_->seek(wanted.view());
   VESTA_TRY(cursor_->status());
   StoredTotal total;
   if (!cursor_->valid() || cursor_->key() != wanted.view() || !total.parse(cursor_->value()))
     return damaged_record(database, key);
-  return wanted_->contains(total.value);
+  if (wanted_ && !wanted_->contains(total.value)) return false;
+  return cut_.begin(key.time_ns, total.duration_ns, total.value);
 }
 
 bool SampleTest::begin(const Labels& series) {

@@ -18,6 +18,7 @@
 #include "store/rocksdb/format/record.h"
 #include "store/rocksdb/rollup/rollup_planner.h"
 #include "store/rocksdb/store.h"
+#include "store/time_spread.h"
 
 namespace vesta::rocks {
 
@@ -84,14 +85,19 @@ struct StoredTotal {
   bool parse(std::string_view bytes);
 };
 
-// Whether profiles have a total that is asked for; all have, if none is.
+// Whether profiles have a total and a rate that is asked for, and what is taken of them; all have,
+// if none is.
 class TotalTest {
  public:
-  TotalTest(const std::optional<ValueRange>& wanted, const ReadView& view);
+  // REQUIRES: both outlive it
+  TotalTest(const SelectRequest& request, const ReadView& view);
   Result<bool> passes(const Database& database, const ProfileKey& key);
+  // Of the profile that passed last.
+  ProfileCut& cut() { return cut_; }
 
  private:
   std::optional<ValueRange> wanted_;
+  ProfileCut cut_;
   std::optional<Cursor> cursor_;
 };
 

@@ -26,6 +26,7 @@ class SamplesQuery {
   Result<ProfileBatch> run(std::string_view tenant) {
     ScopeOptions options;
     options.rollups = false;
+    options.looks_back = select_.rates.has_value();
     VESTA_ASSIGN(
         const QueryScope scope,
         QueryScope::open(store_, tenant, select_.type, select_.selector, select_.range, options));
@@ -36,7 +37,7 @@ class SamplesQuery {
     std::ranges::sort(order, {},
                       [](const auto& entry) -> const Labels& { return entry.second->labels; });
     Cursor cursor(*scope.view, Family::kRaw);
-    TotalTest totals(select_.totals, *scope.view);
+    TotalTest totals(select_, *scope.view);
     std::map<const ScopeService*, StackDictionary> stacks;
     for (const auto& [service, series] : order) {
       if (!ids_.has_some_of(series->number)) continue;
@@ -65,12 +66,12 @@ class SamplesQuery {
           !record_.read_rows(service.dictionary.tree.stack_count(), key.time_ns, rows_)) {
         return damaged_record(*store_.database, key);
       }
-      header.add(record_.header(), key.time_ns);
+      header.add(record_.header(), key.time_ns, totals.cut());
       for (const Row& row : rows_) {
         if (!test.passes(row.key)) continue;
         const auto [at, is_new] = sums.try_emplace(kept(row.key), 0);
         if (is_new) VESTA_TRY(cost_.add(sizeof(RowKey) + 2 * sizeof(int64_t)));
-        at->second = saturating_add(at->second, row.value);
+        at->second = saturating_add(at->second, totals.cut()(row.value));
       }
       return {};
     };

@@ -29,7 +29,7 @@ class SelectWorker {
         cost_(cost),
         ids_(ids),
         scope_(scope),
-        totals_(request.totals, *scope.view),
+        totals_(request, *scope.view),
         raw_(*scope.view, Family::kRaw),
         rollup_(*scope.view, Family::kRollup) {}
 
@@ -108,20 +108,21 @@ class SelectWorker {
           VESTA_ASSIGN(const bool is_meant, totals_.passes(*store_.database, key));
           if (!is_meant) return {};
           if (!record_.parse(value)) return damaged_record(*store_.database, key);
-          const bool good =
-              test_ == nullptr ? sum.add(record_, key.time_ns) : add_passing(service, key, sum);
+          const bool is_all = test_ == nullptr && !totals_.cut().cuts();
+          const bool good = is_all ? sum.add(record_, key.time_ns) : add_passing(service, key, sum);
           if (!good) return damaged_record(*store_.database, key);
           return {};
         });
   }
 
   bool add_passing(const ScopeService& service, const ProfileKey& key, Accumulator& sum) {
-    sum.header.add(record_.header(), key.time_ns);
+    ProfileCut& cut = totals_.cut();
+    sum.header.add(record_.header(), key.time_ns, cut);
     if (!record_.read_rows(service.dictionary.tree.stack_count(), key.time_ns, rows_)) return false;
     for (const Row& row : rows_) {
-      if (!test_->passes(row.key)) continue;
+      if (test_ != nullptr && !test_->passes(row.key)) continue;
       int64_t& weight = sum.weights[row.key.stack.index()];
-      weight = saturating_add(weight, row.value);
+      weight = saturating_add(weight, cut(row.value));
     }
     return true;
   }
@@ -169,7 +170,9 @@ class SelectQuery {
   Result<std::vector<Selection>> run(std::string_view tenant) {
     ScopeOptions options;
     // What is kept beside the weights is in the profiles alone.
-    options.rollups = request_.samples.empty() && ids_.empty() && !request_.totals;
+    options.rollups =
+        request_.samples.empty() && ids_.empty() && !request_.totals && !request_.rates;
+    options.looks_back = request_.rates.has_value();
     options.group_by = request_.group_by;
     VESTA_ASSIGN(scope_, QueryScope::open(store_, tenant, request_.type, request_.selector,
                                           request_.range, options));

@@ -68,10 +68,11 @@ interface SideProps {
   basis: string; // what it rests on
   range: string;
   unit: string;
+  type: string;
   fileName: string | undefined;
 }
 
-function Side({ title, source, onChange, value, basis, range, unit, fileName }: SideProps) {
+function Side({ title, source, onChange, value, basis, range, unit, type, fileName }: SideProps) {
   return (
     <section class="diff-side" aria-label={title}>
       <div class="diff-side-head">
@@ -98,7 +99,7 @@ function Side({ title, source, onChange, value, basis, range, unit, fileName }: 
           {basis && range && ' · '}
           {range}
         </span>
-        <RegionChip source={source} unit={unit} onChange={onChange} />
+        <RegionChip source={source} unit={unit} type={type} onChange={onChange} />
       </div>
     </section>
   );
@@ -233,6 +234,7 @@ export function DiffView() {
           basis={diff ? sideText(diff.baseline) : ''}
           range={rangeText(diff?.baseline)}
           unit={diff?.unit ?? ''}
+          type={diff?.type ?? ''}
           fileName={nameOf(other)}
         />
         <button type="button" class="diff-swap" title="Swap the sides (W)" aria-label="Swap the sides" onClick={swap}>
@@ -246,6 +248,7 @@ export function DiffView() {
           basis={diff ? sideText(diff) : ''}
           range={rangeText(diff)}
           unit={diff?.unit ?? ''}
+          type={diff?.type ?? ''}
           fileName={nameOf(source)}
         />
       </div>

@@ -69,6 +69,7 @@ export function ExploreView() {
         <RegionChip
           source={source}
           unit={coverage.data?.unit ?? ''}
+          type={coverage.data?.type ?? ''}
           onChange={(next) => go({ source: next, zoom: [] })}
         />
       </div>

@@ -27,6 +27,8 @@ const map = (columns: number, rows: number, cells: Heatmap['cells']): Heatmap =>
   column_ns: 1e9,
   columns,
   rows,
+  rows_by: 'value',
+  cells_are: 'weight',
   row_start: 0,
   row_size: 1,
   cell_total: 1,

@@ -1,7 +1,8 @@
 // Draws a heat map on a 2D context: cells, axes, regions, cursor. Knows nothing of the page.
-import { formatTime, formatValue } from '../../text/format';
+import { formatTime } from '../../text/format';
 import { type Cell, columnX, type Heatmap, type Plot, type Region, rowsIn, rowY } from './geometry';
 import { colorAt, css, type Palette, strength } from './palette';
+import { rowText } from './readout';
 
 export interface Scene {
   map: Heatmap;
@@ -60,7 +61,7 @@ function drawAxes(context: CanvasRenderingContext2D, { map, plot, palette }: Sce
   for (let i = 0; i <= rowTicks; ++i) {
     const value = map.row_start + (map.rows * map.row_size * i) / rowTicks;
     const y = plot.top + plot.height - (plot.height * i) / rowTicks;
-    const text = formatValue(Math.round(value), map.kind === 'offset' ? 'nanoseconds' : map.unit, largest);
+    const text = rowText(map, value, largest);
     context.fillText(text, plot.left - 8, Math.min(plot.top + plot.height - 5, Math.max(plot.top + 5, y)));
   }
   context.textBaseline = 'top';

@@ -21,6 +21,8 @@ const map = (more: Partial<Heatmap> = {}): Heatmap => ({
   column_ns: 10e9,
   columns: 30,
   rows: 20,
+  rows_by: 'value',
+  cells_are: 'weight',
   row_start: 100,
   row_size: 5,
   cell_total: 3,
@@ -95,6 +97,20 @@ describe('regions', () => {
       valueMin: '120',
       valueMax: '130',
     });
+  });
+  it('of rates say which parts of which profiles, by the ends of rows as the server computes them', () => {
+    const rates = map({ rows_by: 'rate', row_start: 0.1, row_size: 0.7 });
+    const part = regionSource(rates, regionOf({ column: 2, row: 4 }, { column: 3, row: 5 }, 'value'), source);
+    expect(part).toEqual({
+      query: 'cpu{}',
+      file: '',
+      from: '1763200020000',
+      to: '1763200040000',
+      rateMin: String(0.1 + 4 * 0.7),
+      rateMax: String(0.1 + 6 * 0.7),
+    });
+    const high = regionSource(rates, regionOf({ column: 0, row: 0 }, { column: 0, row: 19 }, 'value'), source);
+    expect([high.rateMin, high.rateMax]).toEqual(['0.1', undefined]);
   });
   it('at the ends leave no profile out', () => {
     const part = regionSource(map(), regionOf({ column: 0, row: 0 }, { column: 0, row: 19 }, 'value'), source);

@@ -1,4 +1,4 @@
-// Where the cells of a heat map are, which of them a region has, and what the region means in times and values. Row 0 is
+// Where the cells of a heat map are, which of them a region has, and what the region means in times and rates. Row 0 is
 // at the bottom. Time by value selects a rectangle; time by offset selects a stretch of time, from the first cell up its
 // column and on to the last, because that is what samples can be asked by.
 import type { HeatmapKind, Source } from '../../state/state';
@@ -11,6 +11,8 @@ export interface Heatmap {
   column_ns: number;
   columns: number;
   rows: number;
+  rows_by: 'rate' | 'value' | 'offset'; // what a row is: a profile's value per second, its value, a time in the column
+  cells_are: 'weight' | 'profiles';
   row_start: number;
   row_size: number;
   cell_total: number;
@@ -99,6 +101,18 @@ export function regionTimes(map: Heatmap, region: Region): { from: number; to: n
 // Profiles are found by when they began: one that began earlier may have samples in a stretch of time.
 const longestProfileMs = 15 * 60_000;
 
+// Of each profile, the part that is in these columns: the flame graph has the weight that is drawn. The ends of rows are
+// the server's own numbers, so that it finds the profiles of the same cells.
+function rateSource(map: Heatmap, region: Region, { query, file }: Source): Source {
+  const { from, to } = regionTimes(map, region);
+  const end = (row: number) => String(map.row_start + row * map.row_size);
+  const part: Source = { query, file, from: String(Math.round(from / 1e6)), to: String(Math.round(to / 1e6)) };
+  part.rateMin = end(region.first.row);
+  const isTop = region.last.row === map.rows - 1 || map.row_size === 0;
+  if (!isTop) part.rateMax = end(region.last.row + 1);
+  return part;
+}
+
 export function regionSource(map: Heatmap, region: Region, source: Source): Source {
   const { from, to } = regionTimes(map, region);
   const { query, file } = source;
@@ -108,6 +122,7 @@ export function regionSource(map: Heatmap, region: Region, source: Source): Sour
     const nanoseconds = (time: number) => BigInt(Math.round(time)).toString();
     return { query, file, from: String(begin), to: end, sampleFrom: nanoseconds(from), sampleTo: nanoseconds(to) };
   }
+  if (map.rows_by === 'rate') return rateSource(map, region, source);
   // Values are whole; the largest of all belongs to the last row.
   const least = Math.ceil(map.row_start + region.first.row * map.row_size);
   const isTop = region.last.row === map.rows - 1 || map.row_size === 0;

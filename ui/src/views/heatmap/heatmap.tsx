@@ -1,4 +1,4 @@
-// Where in time and size profiles are, or where in each second samples are. A region becomes a flame graph, two regions
+// Where in time and rate profiles are, or where in each second samples are. A region becomes a flame graph, two regions
 // a comparison.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAnswer } from '../../api/answer';
@@ -43,9 +43,9 @@ function Legend({ map }: { map: Heatmap }) {
   const most = map.cells.reduce((largest, cell) => Math.max(largest, cell[2]), 0);
   if (most === 0) return null;
   const steps = [...new Set(legendSteps(most))];
-  const text = (value: number) => (map.kind === 'offset' ? formatValue(value, map.unit) : formatCount(value));
+  const text = (value: number) => (map.cells_are === 'weight' ? formatValue(value, map.unit) : formatCount(value));
   return (
-    <ul class="heatmap-legend" aria-label={map.kind === 'offset' ? 'Weight in a cell' : 'Profiles in a cell'}>
+    <ul class="heatmap-legend" aria-label={map.cells_are === 'weight' ? 'Weight in a cell' : 'Profiles in a cell'}>
       {steps.map((value) => (
         <li key={value}>
           <span class="heatmap-swatch" style={{ backgroundColor: css(colorAt(palette, strength(value, most))) }} />
@@ -62,15 +62,19 @@ function Legend({ map }: { map: Heatmap }) {
   );
 }
 
-// Old agents and most files keep no time for each sample.
+// Old agents and most files keep no time for each sample; some clients do not say how long a profile took.
 function NoTimes({ map }: { map: Heatmap }) {
-  if (map.kind !== 'offset' || map.left_out === 0) return null;
+  if (map.left_out === 0) return null;
   if (map.cells.length > 0) {
-    const all = map.left_out + map.cell_total;
+    const share = formatShare(map.left_out, map.left_out + map.cell_total);
     return (
-      <p class="heatmap-note">{formatShare(map.left_out, all)} of the weight has no time and is not in this map.</p>
+      <p class="heatmap-note">
+        {share} of the weight {map.kind === 'offset' ? 'has no time' : 'is of profiles without a duration'} and is not
+        in this map.
+      </p>
     );
   }
+  if (map.kind !== 'offset') return null;
   return (
     <div class="notice">
       <h2>These samples have no timestamps</h2>

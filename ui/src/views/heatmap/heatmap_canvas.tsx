@@ -115,7 +115,9 @@ export function HeatmapCanvas({ map, first, second, toSecond, onSelect, onOpen }
         role="application"
         tabIndex={0}
         aria-label={
-          map.kind === 'value' ? 'Heat map: profiles by time and value' : 'Heat map: samples by time and offset'
+          map.kind === 'value'
+            ? `Heat map: profiles by time and ${map.rows_by}`
+            : 'Heat map: samples by time and offset'
         }
         aria-describedby="heatmap-help heatmap-readout"
         onKeyDown={onKeyDown}

@@ -1,9 +1,16 @@
 // A cell or a region in words, for the line below the map and for screen readers.
-import { formatCount, formatTime, formatValue } from '../../text/format';
+import { formatCount, formatRate, formatTime, formatValue } from '../../text/format';
 import { type Cell, type Heatmap, type Region, regionTimes, regionTotal } from './geometry';
 
-function amount(map: Heatmap, value: number): string {
-  if (map.kind === 'offset') return formatValue(value, map.unit);
+// A place on the axis of rows; `largest` says how finely.
+export function rowText(map: Heatmap, value: number, largest?: number): string {
+  if (map.rows_by === 'rate') return formatRate(value, map.unit, map.type);
+  return formatValue(Math.round(value), map.rows_by === 'offset' ? 'nanoseconds' : map.unit, largest);
+}
+
+// What a cell holds.
+export function amount(map: Heatmap, value: number): string {
+  if (map.cells_are === 'weight') return formatValue(value, map.unit);
   return value === 1 ? '1 profile' : `${formatCount(value)} profiles`;
 }
 
@@ -14,7 +21,8 @@ function clock(map: Heatmap, nanoseconds: number): string {
 }
 
 function valueRange(map: Heatmap, low: number, high: number): string {
-  const at = (row: number) => formatValue(Math.round(map.row_start + row * map.row_size), map.unit);
+  const at = (row: number) => rowText(map, map.row_start + row * map.row_size);
+  if (map.row_size === 0) return at(0);
   return `${at(low)} to ${at(high + 1)}`;
 }
 

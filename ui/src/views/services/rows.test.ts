@@ -8,6 +8,7 @@ import {
   type ServiceRow,
   sortRows,
   typesOf,
+  uncountedTypes,
   waitingBaselines,
 } from './rows';
 
@@ -61,6 +62,16 @@ describe('the list of services', () => {
   });
   it('knows which figures are rough', () => {
     expect([99, 100, null].map((samples) => isRough({ ...rows[0], samples }))).toEqual([true, false, false]);
+  });
+  it('names the types whose samples are not known', () => {
+    expect(uncountedTypes(rows)).toEqual([]);
+    const unknown = [
+      { ...rows[0], name: 'inuse', samples: null },
+      { ...rows[1], name: 'alloc', samples: null },
+      { ...rows[2], name: 'alloc', samples: null },
+    ];
+    expect(uncountedTypes([...rows, ...unknown])).toEqual(expect.arrayContaining(['alloc', 'inuse']));
+    expect(uncountedTypes(unknown)).toHaveLength(2);
   });
   it('finds all words in any order', () => {
     expect(names(filterRows(rows, 'CPU b', ''))).toEqual(['b cpu']);

@@ -88,6 +88,11 @@ export function isRough(row: ServiceRow): boolean {
   return row.samples !== null && row.samples < fewSamples;
 }
 
+// The types of rows of which nobody knows how rough they are.
+export function uncountedTypes(rows: readonly ServiceRow[]): string[] {
+  return [...new Set(rows.filter((row) => row.samples === null).map((row) => row.name))].sort(compareWords);
+}
+
 const text = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 const number = (a: number, b: number) => (a === b ? 0 : a < b ? -1 : 1);
 

@@ -32,6 +32,7 @@ import {
   type ServicesAnswer,
   sortRows,
   typesOf,
+  uncountedTypes,
   waitingBaselines,
 } from './rows';
 import './services.css';
@@ -77,6 +78,7 @@ export function ServicesView() {
     () => (answer.data ? sortRows(filterRows(all, servicesFilter, servicesType), servicesSort, answer.data) : []),
     [all, servicesFilter, servicesType, servicesSort],
   );
+  const uncounted = uncountedTypes(rows);
   const filterField = useRef<HTMLInputElement>(null);
   useCommands([
     {
@@ -143,6 +145,9 @@ export function ServicesView() {
       )}
       {answer.data && rows.length > 0 && <ServicesGrid rows={rows} sort={servicesSort} answer={answer.data} />}
       {rows.some(isRough) && <p class="muted">≈ Fewer than 100 samples: a rough figure.</p>}
+      {uncounted.length > 0 && (
+        <p class="muted">The number of samples is not known for {uncounted.map(visibleText).join(', ')}.</p>
+      )}
       {baselines}
       {answer.data && answer.data.cut.rows > 0 && (
         <p class="muted">{formatCount(answer.data.cut.rows)} more rows were left out by the server's limit.</p>

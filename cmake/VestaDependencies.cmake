@@ -13,7 +13,7 @@ find_library(VESTA_LIBIBERTY iberty REQUIRED)  # static, from libiberty-dev; it 
 find_package(RocksDB REQUIRED)
 find_package(roaring REQUIRED)
 find_package(Protobuf REQUIRED)
-pkg_check_modules(GRPC REQUIRED IMPORTED_TARGET grpc++)
+include(VestaGrpc)
 pkg_check_modules(NGHTTP2 REQUIRED IMPORTED_TARGET libnghttp2)
 find_package(Boost 1.81 REQUIRED)  # Beast, Asio, URL: headers alone
 find_package(OpenSSL REQUIRED)

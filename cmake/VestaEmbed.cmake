@@ -22,5 +22,6 @@ function(vesta_embed out_var symbol)
     DEPENDS ${inputs} "${VESTA_EMBED_SCRIPT}"
     COMMENT "Embedding ${symbol}"
     VERBATIM)
+  set_source_files_properties("${output}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # all have the same names inside
   set(${out_var} ${${out_var}} "${output}" PARENT_SCOPE)
 endfunction()

@@ -1,11 +1,25 @@
 # One function per kind of target, so that a folder's CMakeLists.txt reads as a list of what it holds.
 
+# vesta_unity(TARGET): compiles VESTA_UNITY sources of the target at once, which reads their headers once
+#   (docs/decisions/039-sources-compiled-together.md). Names in their anonymous namespaces have to differ. A source that
+#   cannot be with others has the property SKIP_UNITY_BUILD_INCLUSION.
+function(vesta_unity target)
+  if(VESTA_UNITY GREATER 1)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${VESTA_UNITY})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      # GCC takes a source that is included for a header.
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    endif()
+  endif()
+endfunction()
+
 # vesta_library(NAME SOURCES a.cc ... [DEPS lib ...])
 #   A static library `vesta_NAME`, one per layer or format. DEPS are public.
 function(vesta_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   add_library(vesta_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(vesta_${name} PUBLIC ${ARG_DEPS})
+  vesta_unity(vesta_${name})
   if(VESTA_FUZZ)
     # Coverage feedback from every layer, not only from the fuzz target itself.
     target_compile_options(vesta_${name} PRIVATE -fsanitize=fuzzer-no-link)

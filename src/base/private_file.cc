@@ -12,7 +12,7 @@
 namespace vesta {
 namespace {
 
-Error io_error(std::string_view what, const std::string& path, int error) {
+Error private_file_error(std::string_view what, const std::string& path, int error) {
   if (error == ELOOP) {
     return {ErrorCode::kIo, fmt::format("cannot {} {}: it is a symbolic link", what, path),
             "remove it; another user may have created it"};
@@ -21,9 +21,9 @@ Error io_error(std::string_view what, const std::string& path, int error) {
 }
 
 Result<UniqueFd> regular_file(UniqueFd fd, std::string_view what, const std::string& path) {
-  if (!fd.valid()) return io_error(what, path, errno);
+  if (!fd.valid()) return private_file_error(what, path, errno);
   struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return io_error(what, path, errno);
+  if (::fstat(fd.get(), &info) != 0) return private_file_error(what, path, errno);
   if (!S_ISREG(info.st_mode)) {
     return Error{
         ErrorCode::kIo, fmt::format("cannot {} {}: it is not a regular file", what, path), {}};
@@ -34,10 +34,11 @@ Result<UniqueFd> regular_file(UniqueFd fd, std::string_view what, const std::str
 }  // namespace
 
 Result<UniqueFd> create_private_file(const std::string& path) {
-  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return io_error("make", path, errno);
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+    return private_file_error("make", path, errno);
   UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                      S_IRUSR | S_IWUSR));
-  if (!fd.valid()) return io_error("make", path, errno);
+  if (!fd.valid()) return private_file_error("make", path, errno);
   return fd;
 }
 
@@ -71,7 +72,7 @@ Status replace_private_file(const std::string& path, std::string_view bytes) {
   if (error == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
   if (error == 0) return {};
   ::unlink(temporary.c_str());
-  return io_error("write", path, error);
+  return private_file_error("write", path, error);
 }
 
 }  // namespace vesta

@@ -22,7 +22,7 @@ std::string escaped(std::string_view text) {
 }
 
 // As one argument of a macro.
-std::string quoted(std::string_view text) {
+std::string roff_quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : escaped(text)) out += c == '"' ? std::string("\\(dq") : std::string(1, c);
   return out + "\"";
@@ -40,7 +40,7 @@ std::string flag_section(const Flag& flag) {
 
 std::string command_section(const Command& command) {
   std::string out =
-      fmt::format(".SS {}\n{}.\n", quoted("vesta " + command.name + " " + command.arguments),
+      fmt::format(".SS {}\n{}.\n", roff_quoted("vesta " + command.name + " " + command.arguments),
                   escaped(command.summary));
   const std::string description = description_of(command);
   if (!description.empty()) out += fmt::format(".PP\n{}\n", escaped(description));

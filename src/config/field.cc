@@ -252,10 +252,4 @@ Node show_fields(const Fields& fields) {
   return root;
 }
 
-std::string unknown_key_hint(std::string_view key, const std::vector<std::string>& known) {
-  const std::string near = nearest(key, known);
-  return near.empty() ? fmt::format("use one of: {}", fmt::join(known, ", "))
-                      : fmt::format("did you mean {}?", near);
-}
-
 }  // namespace vesta::config

@@ -80,7 +80,4 @@ Field shown_if_set(Field field);
 // What is in force, as a tree.
 Node show_fields(const Fields& fields);
 
-// "did you mean …?", or all that there are.
-std::string unknown_key_hint(std::string_view key, const std::vector<std::string>& known);
-
 }  // namespace vesta::config

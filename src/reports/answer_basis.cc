@@ -13,9 +13,7 @@ namespace {
 
 std::optional<uint64_t> samples_of(const Selection& selection) {
   if (selection.total == 0) return 0;
-  const ProfileType& type = selection.type;
-  const uint64_t samples = effective_samples({type.sample_type, type.sample_unit, type.period_type,
-                                              type.period_unit, selection.period, selection.total});
+  const uint64_t samples = effective_samples(selection);
   return samples == 0 ? std::nullopt : std::optional(samples);
 }
 
@@ -30,6 +28,12 @@ bool is_empty(const AnswerBasis& basis) {
 }
 
 }  // namespace
+
+uint64_t effective_samples(const Selection& selection) {
+  const ProfileType& type = selection.type;
+  return effective_samples(SampledWeight{type.sample_type, type.sample_unit, type.period_type,
+                                         type.period_unit, selection.period, selection.total});
+}
 
 std::optional<double> AnswerBasis::instances() const {
   if (covered_ns <= 0 || duration_ns <= 0) return std::nullopt;

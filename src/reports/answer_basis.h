@@ -12,6 +12,9 @@
 
 namespace vesta {
 
+// The number of independent samples behind the total; 0 = not known.
+uint64_t effective_samples(const Selection& selection);
+
 struct AnswerBasis {
   std::optional<uint64_t> samples;  // none: not known
   int64_t duration_ns = 0;          // the sum over instances

@@ -7,17 +7,10 @@
 #include <utility>
 
 #include "analysis/significance.h"
-#include "profile/effective_samples.h"
-#include "store/selection.h"
+#include "reports/answer_basis.h"
 
 namespace vesta {
 namespace {
-
-uint64_t samples_of(const Selection& selection) {
-  const ProfileType& type = selection.type;
-  return effective_samples({type.sample_type, type.sample_unit, type.period_type, type.period_unit,
-                            selection.period, selection.total});
-}
 
 // How many of the samples are of the part.
 double samples_in(int64_t part, int64_t whole, uint64_t samples) {
@@ -48,7 +41,7 @@ std::string_view change_word(RowChange change) {
 }
 
 ComparedSamples compared_samples(const Selection& before, const Selection& after) {
-  return {.before = samples_of(before), .after = samples_of(after)};
+  return {.before = effective_samples(before), .after = effective_samples(after)};
 }
 
 void test_changes(FunctionTable& table, const ComparedSamples& samples) {

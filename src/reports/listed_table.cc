@@ -8,8 +8,8 @@ namespace {
 
 // Flat and cumulative weight of every frame; a column each, because they are visited in the order
 // of stacks, and what is not needed should not take up cache.
-struct Sums {
-  explicit Sums(size_t frames) : flat(frames), cum(frames) {}
+struct FrameSums {
+  explicit FrameSums(size_t frames) : flat(frames), cum(frames) {}
 
   void add(const FrameProfile& profile, const std::vector<int64_t>& weights) {
     std::vector<uint32_t> last_seen(cum.size());  // the stack that counted it, plus one
@@ -60,9 +60,9 @@ InlineUses inline_uses(const FrameProfile& profile) {
 FunctionTable function_table(const FrameProfile& profile) {
   const size_t frames = profile.frames.size();
   const StackTotals totals(profile);
-  Sums sums(frames);
+  FrameSums sums(frames);
   sums.add(profile, totals.value);
-  Sums baseline(profile.has_baseline ? frames : 0);
+  FrameSums baseline(profile.has_baseline ? frames : 0);
   if (profile.has_baseline) baseline.add(profile, totals.baseline);
   const InlineUses uses = inline_uses(profile);
 

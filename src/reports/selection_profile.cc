@@ -223,9 +223,4 @@ ProfileBatch to_profile_batch(const Selection& selection, const StackFilter& fil
   return batch;
 }
 
-MergedProfile to_merged_profile(const Selection& selection) {
-  const auto batch = std::make_shared<const ProfileBatch>(to_profile_batch(selection));
-  return select_type(batch, list_types(*batch)[0]);
-}
-
 }  // namespace vesta

@@ -1,8 +1,7 @@
 // A selection as a ProfileBatch, so that every format and report for files works on stored data.
-// Pure functions.
+// Pure function.
 #pragma once
 
-#include "profile/merged_profile.h"
 #include "profile/profile.h"
 #include "reports/stack_filter.h"
 #include "store/selection.h"
@@ -13,9 +12,5 @@ namespace vesta {
 // without samples when there is none. Inlined frames are lines of one location again; frames
 // without a name keep their address in the file.
 ProfileBatch to_profile_batch(const Selection& selection, const StackFilter& filter = {});
-
-// The same, as what reports take. The total before filters is lost: filter in resolve_frames() when
-// shares matter.
-MergedProfile to_merged_profile(const Selection& selection);
 
 }  // namespace vesta

@@ -21,6 +21,11 @@ class Message;
 
 namespace vesta::server {
 
+// Shorter answers go out as they are.
+inline constexpr size_t kMinCompressedBytes = 1024;
+// What costs least: the answer is waited for, and most are JSON, which shrinks well at any level.
+inline constexpr int kGzipLevel = 1;
+
 enum class Scope : uint8_t { kNone, kRead, kWrite, kAdmin };
 
 using Fields = std::vector<std::pair<std::string, std::string>>;

@@ -43,7 +43,7 @@ enum : uint8_t {
   kGnuNegativeOffsetExtended = 0x2f,
 };
 
-using Kind = SavedRegister::Kind;
+using RuleKind = SavedRegister::Kind;
 
 // The kernel puts registers of an interrupted function into a ucontext; these are the offsets in
 // it that the CFI of a signal return trampoline names.
@@ -144,20 +144,20 @@ class Program {
         restore(cursor.uleb());
         break;
       case kUndefined:
-        set(cursor.uleb(), {Kind::kUndefined, 0, 0});
+        set(cursor.uleb(), {RuleKind::kUndefined, 0, 0});
         break;
       case kSameValue:
-        set(cursor.uleb(), {Kind::kSame, 0, 0});
+        set(cursor.uleb(), {RuleKind::kSame, 0, 0});
         break;
       case kRegister: {
         const uint64_t reg = cursor.uleb();
         const uint64_t other = cursor.uleb();
         if (reg == other) {
-          set(reg, {Kind::kSame, 0, 0});
+          set(reg, {RuleKind::kSame, 0, 0});
         } else {
           set(reg, other <= kRegisterReturn
-                       ? SavedRegister{Kind::kInRegister, static_cast<uint8_t>(other), 0}
-                       : SavedRegister{Kind::kUnknown, 0, 0});
+                       ? SavedRegister{RuleKind::kInRegister, static_cast<uint8_t>(other), 0}
+                       : SavedRegister{RuleKind::kUnknown, 0, 0});
         }
         break;
       }
@@ -200,13 +200,13 @@ class Program {
       case kValOffsetSf: {
         const uint64_t reg = cursor.uleb();
         cursor.sleb();
-        set(reg, {Kind::kUnknown, 0, 0});
+        set(reg, {RuleKind::kUnknown, 0, 0});
         break;
       }
       case kValExpression: {
         const uint64_t reg = cursor.uleb();
         cursor.skip(cursor.uleb());
-        set(reg, {Kind::kUnknown, 0, 0});
+        set(reg, {RuleKind::kUnknown, 0, 0});
         break;
       }
       case kGnuWindowSave:
@@ -256,7 +256,7 @@ class Program {
   }
   void set_offset(uint64_t reg, int64_t factor) {
     if (SavedRegister* saved = slot(reg)) {
-      *saved = {Kind::kAtCfa, 0, scaled(factor, cie_.data_alignment)};
+      *saved = {RuleKind::kAtCfa, 0, scaled(factor, cie_.data_alignment)};
     }
   }
   void restore(uint64_t reg) {
@@ -301,9 +301,9 @@ class Program {
     if (saved == nullptr) return;
     const CfiExpression expression = recognise_expression(bytes);
     if (expression.shape == CfiExpression::Shape::kRegister) {
-      *saved = {Kind::kAtRegister, expression.base, expression.offset};
+      *saved = {RuleKind::kAtRegister, expression.base, expression.offset};
     } else {
-      *saved = {Kind::kUnknown, 0, 0};
+      *saved = {RuleKind::kUnknown, 0, 0};
     }
   }
 
@@ -405,16 +405,16 @@ bool set_bp_of_rule(const FrameState& state, vesta_unwind_rule& rule) {
   const SavedRegister& bp = state.bp;
   int64_t offset = bp.offset;
   switch (bp.kind) {
-    case Kind::kSame:
+    case RuleKind::kSame:
       rule.bp_kind = VESTA_BP_SAME;
       return true;
-    case Kind::kUndefined:
+    case RuleKind::kUndefined:
       rule.bp_kind = VESTA_BP_UNDEFINED;
       return true;
-    case Kind::kAtCfa:
+    case RuleKind::kAtCfa:
       rule.bp_kind = VESTA_BP_AT_CFA;
       break;
-    case Kind::kAtRegister:
+    case RuleKind::kAtRegister:
       if (bp.base == kRegisterRbp) {
         rule.bp_kind = VESTA_BP_AT_BP;
       } else if (state.cfa == FrameState::Cfa::kRegister && state.base == bp.base) {
@@ -424,8 +424,8 @@ bool set_bp_of_rule(const FrameState& state, vesta_unwind_rule& rule) {
         return false;
       }
       break;
-    case Kind::kInRegister:
-    case Kind::kUnknown:
+    case RuleKind::kInRegister:
+    case RuleKind::kUnknown:
       return false;
   }
   if (offset < std::numeric_limits<int16_t>::min() ||
@@ -444,8 +444,8 @@ void set_bx_of_rule(const FrameState& state, vesta_unwind_rule& rule) {
   }
   const SavedRegister& bx = state.bx;
   constexpr int64_t kWord = 8;
-  if (bx.kind == Kind::kSame) return;
-  const bool can_be_told = bx.kind == Kind::kAtCfa && bx.offset % kWord == 0 &&
+  if (bx.kind == RuleKind::kSame) return;
+  const bool can_be_told = bx.kind == RuleKind::kAtCfa && bx.offset % kWord == 0 &&
                            bx.offset <= -kWord && bx.offset > -kWord * VESTA_BX_LOST;
   rule.operand = can_be_told ? static_cast<uint8_t>(-bx.offset / kWord) : uint8_t{VESTA_BX_LOST};
 }
@@ -455,13 +455,13 @@ void set_bx_of_rule(const FrameState& state, vesta_unwind_rule& rule) {
 vesta_unwind_rule rule_of(const FrameState& state, bool is_signal_frame, bool& lost_bp) {
   lost_bp = false;
   vesta_unwind_rule rule{};
-  if (state.ra.kind == Kind::kUndefined) {
+  if (state.ra.kind == RuleKind::kUndefined) {
     rule.cfa_kind = VESTA_CFA_END;
     return rule;
   }
   if (is_signal_frame && state.cfa == FrameState::Cfa::kDeref && state.base == kRegisterRsp &&
-      state.addend == 0 && state.ra.kind == Kind::kAtRegister && state.ra.base == kRegisterRsp &&
-      state.ra.offset == state.offset + 8) {
+      state.addend == 0 && state.ra.kind == RuleKind::kAtRegister &&
+      state.ra.base == kRegisterRsp && state.ra.offset == state.offset + 8) {
     const int64_t ucontext = state.offset - kUcontextRsp;
     if (ucontext < std::numeric_limits<int32_t>::min() ||
         ucontext > std::numeric_limits<int32_t>::max()) {
@@ -471,13 +471,14 @@ vesta_unwind_rule rule_of(const FrameState& state, bool is_signal_frame, bool& l
     rule.cfa_offset = static_cast<int32_t>(ucontext);
     return rule;
   }
-  if (state.ra.kind == Kind::kInRegister && state.cfa == FrameState::Cfa::kRegister &&
-      state.base == kRegisterRsp && state.bp.kind == Kind::kSame && set_cfa_of_rule(state, rule)) {
+  if (state.ra.kind == RuleKind::kInRegister && state.cfa == FrameState::Cfa::kRegister &&
+      state.base == kRegisterRsp && state.bp.kind == RuleKind::kSame &&
+      set_cfa_of_rule(state, rule)) {
     rule.cfa_kind = VESTA_CFA_SP_AND_REGISTER;
     rule.operand = state.ra.base;
     return rule;
   }
-  const bool ra_is_at_cfa = state.ra.kind == Kind::kAtCfa && state.ra.offset == -8;
+  const bool ra_is_at_cfa = state.ra.kind == RuleKind::kAtCfa && state.ra.offset == -8;
   if (!ra_is_at_cfa || !set_cfa_of_rule(state, rule)) return unsupported_rule();
   if (!set_bp_of_rule(state, rule)) {
     lost_bp = true;

@@ -26,9 +26,6 @@ constexpr uint64_t kStepsPerByte = 16;
 constexpr size_t kMaxLabels = 8192;
 constexpr size_t kMaxCases = 512;
 
-// mov $15, %rax; syscall: where a signal handler returns to.
-constexpr std::string_view kSignalReturnCode("\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", 9);
-
 bool is_end(Flow flow) {
   return flow == Flow::kJump || flow == Flow::kJumpSomewhere || flow == Flow::kReturn ||
          flow == Flow::kStop;

@@ -6,7 +6,7 @@
 namespace vesta {
 namespace {
 
-using Kind = FrameValue::Kind;
+using ValueKind = FrameValue::Kind;
 using Effect = X86Instruction::Effect;
 using Flow = X86Instruction::Flow;
 
@@ -32,8 +32,8 @@ FrameValue FrameValue::plus(int64_t distance) const {
 FrameModel FrameModel::at_entry() {
   FrameModel out;
   for (unsigned number = 0; number < kX86Registers; ++number)
-    out.registers_[number] = {Kind::kEntry, static_cast<int32_t>(number)};
-  out.registers_[kRsp] = {Kind::kCfa, -kWord};
+    out.registers_[number] = {ValueKind::kEntry, static_cast<int32_t>(number)};
+  out.registers_[kRsp] = {ValueKind::kCfa, -kWord};
   return out;
 }
 
@@ -48,8 +48,8 @@ void FrameModel::move_sp(const FrameValue& to) {
 void FrameModel::store(const FrameValue& place, const FrameValue& value) {
   if (!place.is_address()) return;
   const bool is_wanted =
-      value.kind == Kind::kCfa ||
-      (value.kind == Kind::kEntry && (value.offset == kRbp || value.offset == kRbx));
+      value.kind == ValueKind::kCfa ||
+      (value.kind == ValueKind::kEntry && (value.offset == kRbp || value.offset == kRbx));
   Slot* free = nullptr;
   for (Slot& slot : slots_) {
     // An overlap with a part of it spoils it, too.
@@ -108,12 +108,12 @@ void FrameModel::apply(const X86Instruction& instruction) {
     case Effect::kAlign:
       if (reg == kRsp && registers_[kRsp].is_address() && instruction.value < 0) {
         for (Slot& slot : slots_) {
-          if (slot.place.kind == Kind::kAligned) slot = {};
+          if (slot.place.kind == ValueKind::kAligned) slot = {};
         }
         for (FrameValue& value : registers_) {
-          if (value.kind == Kind::kAligned) value = {};
+          if (value.kind == ValueKind::kAligned) value = {};
         }
-        registers_[kRsp] = {Kind::kAligned, 0};
+        registers_[kRsp] = {ValueKind::kAligned, 0};
       } else {
         assign({});
       }
@@ -131,7 +131,7 @@ void FrameModel::apply(const X86Instruction& instruction) {
       store(registers_[instruction.base].plus(instruction.value), registers_[reg]);
       break;
     case Effect::kZero:
-      assign({Kind::kZero, 0});
+      assign({ValueKind::kZero, 0});
       break;
     case Effect::kLeave:
       move_sp(registers_[kRbp]);
@@ -166,9 +166,9 @@ bool FrameModel::meet(const FrameModel& other) {
 }
 
 int32_t FrameModel::saved_at(unsigned number) const {
-  const FrameValue wanted{Kind::kEntry, static_cast<int32_t>(number)};
+  const FrameValue wanted{ValueKind::kEntry, static_cast<int32_t>(number)};
   for (const Slot& slot : slots_) {
-    if (slot.place.kind == Kind::kCfa && slot.value == wanted) return slot.place.offset;
+    if (slot.place.kind == ValueKind::kCfa && slot.value == wanted) return slot.place.offset;
   }
   return 0;
 }
@@ -181,17 +181,17 @@ bool FrameModel::find_cfa(vesta_unwind_rule& rule) const {
   };
   const FrameValue& sp = registers_[kRsp];
   const FrameValue& bp = registers_[kRbp];
-  if (sp.kind == Kind::kCfa) {
+  if (sp.kind == ValueKind::kCfa) {
     if (sp.offset < 0) return set(VESTA_CFA_SP, -sp.offset);
     // The return address was taken off the stack and there is no frame pointer either: where
     // threads begin.
-    return bp.kind == Kind::kZero && set(VESTA_CFA_END, 0);
+    return bp.kind == ValueKind::kZero && set(VESTA_CFA_END, 0);
   }
-  if (bp.kind == Kind::kCfa && bp.offset < 0) return set(VESTA_CFA_BP, -bp.offset);
-  if (sp.kind == Kind::kAligned) {
+  if (bp.kind == ValueKind::kCfa && bp.offset < 0) return set(VESTA_CFA_BP, -bp.offset);
+  if (sp.kind == ValueKind::kAligned) {
     for (const Slot& slot : slots_) {
       const int32_t words = -slot.value.offset / kWord;
-      if (slot.place.kind != Kind::kAligned || slot.value.kind != Kind::kCfa ||
+      if (slot.place.kind != ValueKind::kAligned || slot.value.kind != ValueKind::kCfa ||
           slot.value.offset > 0 || slot.value.offset % kWord != 0 ||
           words > std::numeric_limits<uint8_t>::max()) {
         continue;
@@ -201,7 +201,7 @@ bool FrameModel::find_cfa(vesta_unwind_rule& rule) const {
     }
   }
   for (unsigned number = 0; number < kX86Registers; ++number) {
-    if (number == kRsp || registers_[number].kind != Kind::kCfa) continue;
+    if (number == kRsp || registers_[number].kind != ValueKind::kCfa) continue;
     rule.operand = kDwarfNumbers[number];
     return set(VESTA_CFA_REGISTER, -registers_[number].offset);
   }
@@ -213,14 +213,14 @@ vesta_unwind_rule FrameModel::rule() const {
   if (!find_cfa(rule)) return {};
   rule.trust = VESTA_TRUST_DECODED;
   if (rule.cfa_kind == VESTA_CFA_END) return rule;
-  if (registers_[kRbp] != FrameValue{Kind::kEntry, kRbp}) {
+  if (registers_[kRbp] != FrameValue{ValueKind::kEntry, kRbp}) {
     const int32_t saved = saved_at(kRbp);
     const bool is_known = saved != 0 && saved >= std::numeric_limits<int16_t>::min();
     rule.bp_kind = is_known ? VESTA_BP_AT_CFA : VESTA_BP_UNDEFINED;
     if (is_known) rule.bp_offset = static_cast<int16_t>(saved);
   }
   const bool tells_bx = rule.cfa_kind == VESTA_CFA_SP || rule.cfa_kind == VESTA_CFA_BP;
-  if (tells_bx && registers_[kRbx] != FrameValue{Kind::kEntry, kRbx}) {
+  if (tells_bx && registers_[kRbx] != FrameValue{ValueKind::kEntry, kRbx}) {
     const int32_t words = -saved_at(kRbx) / kWord;
     const bool is_known = words > 0 && words < VESTA_BX_LOST;
     rule.operand = static_cast<uint8_t>(is_known ? words : int32_t{VESTA_BX_LOST});

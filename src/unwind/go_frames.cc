@@ -8,12 +8,11 @@
 #include <vector>
 
 #include "symbols/go/go_symbols.h"
+#include "unwind/x86_instruction.h"
 
 namespace vesta {
 namespace {
 
-// mov $15, %rax; syscall: where a signal handler returns to.
-constexpr std::string_view kSignalReturnCode("\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", 9);
 // Go calls this the top of a stack, because its own unwinder cannot look below a signal. We can.
 constexpr std::string_view kSignalTrampoline = "runtime.sigtramp";
 

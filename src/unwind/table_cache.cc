@@ -63,7 +63,7 @@ uint64_t checksum_of(FileHeader header, const UnwindTable& table) {
   return hash64({reinterpret_cast<const char*>(parts), sizeof(parts)});
 }
 
-Error invalid(std::string_view why) {
+Error invalid_file(std::string_view why) {
   return {ErrorCode::kInvalidInput, fmt::format("invalid unwind table in the cache: {}", why), {}};
 }
 
@@ -140,20 +140,21 @@ std::string encode_table(const UnwindTable& table, const Hash128& fingerprint) {
 
 Result<UnwindTable> decode_table(std::string_view bytes, const Hash128& fingerprint) {
   FileHeader header{};
-  if (bytes.size() < sizeof(header)) return invalid("too short");
+  if (bytes.size() < sizeof(header)) return invalid_file("too short");
   std::memcpy(&header, bytes.data(), sizeof(header));
-  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) return invalid("of another format");
+  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0)
+    return invalid_file("of another format");
   if (header.version != kVersion || header.header_bytes != sizeof(header)) {
-    return invalid("of another version");
+    return invalid_file("of another version");
   }
   if (header.fingerprint_high != fingerprint.high || header.fingerprint_low != fingerprint.low) {
-    return invalid("of another file");
+    return invalid_file("of another file");
   }
   bytes.remove_prefix(sizeof(header));
   if (header.cell_count > kMaxCells || header.range_count > kMaxRanges ||
       bytes.size() !=
           header.cell_count * sizeof(uint64_t) + header.range_count * sizeof(CodeRange)) {
-    return invalid("of the wrong size");
+    return invalid_file("of the wrong size");
   }
   UnwindTable table;
   table.header = header.module;
@@ -167,7 +168,7 @@ Result<UnwindTable> decode_table(std::string_view bytes, const Hash128& fingerpr
     std::memcpy(table.decoded.data(), bytes.data() + table.bytes(), range_bytes(table));
   table.decoded_fingerprint = {header.code_high, header.code_low};
   // After copying: the file may change under us.
-  if (checksum_of(header, table) != header.checksum) return invalid("damaged");
+  if (checksum_of(header, table) != header.checksum) return invalid_file("damaged");
   VESTA_TRY(validate(table));
   return table;
 }

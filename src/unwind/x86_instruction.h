@@ -8,6 +8,9 @@
 
 namespace vesta {
 
+// mov $15, %rax; syscall: where a signal handler returns to.
+inline constexpr std::string_view kSignalReturnCode("\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", 9);
+
 // Registers by their number in machine code, which is not the one of DWARF.
 enum X86Register : uint8_t {
   kRax = 0,

@@ -11,17 +11,17 @@
 namespace vesta::agent {
 namespace {
 
-constexpr size_t kMaxBytes = 2048;
+constexpr size_t kMaxLogBytes = 2048;
 
 Mutex g_lock;
 std::string g_text;  // guarded by g_lock: libbpf calls back on the loading thread only
 
 int keep(libbpf_print_level level, const char* format, va_list arguments) {
   if (level == LIBBPF_DEBUG) return 0;
-  std::array<char, kMaxBytes> line{};
+  std::array<char, kMaxLogBytes> line{};
   const int length = std::vsnprintf(line.data(), line.size(), format, arguments);
   g_text += line.data();
-  if (g_text.size() > kMaxBytes) g_text.erase(0, g_text.size() - kMaxBytes);
+  if (g_text.size() > kMaxLogBytes) g_text.erase(0, g_text.size() - kMaxLogBytes);
   return length;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxLines = 4096;
 constexpr size_t kMaxComponents = 64;
-constexpr size_t kMaxNameBytes = 253;  // host names; names of containers are shorter
+constexpr size_t kMaxHostNameBytes = 253;  // host names; names of containers are shorter
 constexpr size_t kIdDigits = 64;
 
 struct Prefix {
@@ -192,7 +192,7 @@ Container container_at(const std::vector<std::string_view>& components, size_t i
 }
 
 bool is_unit(std::string_view component) {
-  return component.size() <= kMaxNameBytes &&
+  return component.size() <= kMaxHostNameBytes &&
          (component.ends_with(".service") || component.ends_with(".scope"));
 }
 
@@ -210,7 +210,8 @@ void read_kubelet_mount(const std::vector<std::string_view>& root, CgroupIdentit
     const std::string uid = pod_uid(root[i + 1]);
     if (uid.empty()) continue;
     if (root[i + 2] == "etc-hosts" || root[i + 2] == "volumes") out.pod_uid = uid;
-    if (root[i + 2] == "containers" && i + 4 < root.size() && root[i + 3].size() <= kMaxNameBytes) {
+    if (root[i + 2] == "containers" && i + 4 < root.size() &&
+        root[i + 3].size() <= kMaxHostNameBytes) {
       out.pod_uid = uid;
       out.container_name = root[i + 3];
     }
@@ -244,7 +245,7 @@ CgroupIdentity parse_cgroup_path(std::string_view path) {
       out.unit.clear();
     }
     Container found = container_at(components, i);
-    if (!found.id.empty() && found.id.size() <= kMaxNameBytes) {
+    if (!found.id.empty() && found.id.size() <= kMaxHostNameBytes) {
       if (found.is_named) out.container_name = found.id;
       out.container_id = std::move(found.id);
       out.runtime = found.runtime;

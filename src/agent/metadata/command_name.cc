@@ -58,7 +58,7 @@ constexpr std::string_view kJavaValues[] = {
     "--module-path", "--add-modules",  "--add-exports",        "--add-opens",
     "--add-reads",   "--patch-module", "--upgrade-module-path"};
 
-bool contains(std::span<const std::string_view> words, std::string_view word) {
+bool is_one_of(std::span<const std::string_view> words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
@@ -119,7 +119,7 @@ InterpretedProgram java_program(std::span<const std::string_view> words) {
     const std::string_view next = i + 1 < words.size() ? words[i + 1] : "";
     if (word == "-jar") return jar(next);
     if (word == "-m" || word == "--module") return named(base_name(next));  // module/main class
-    if (contains(kJavaValues, word)) {
+    if (is_one_of(kJavaValues, word)) {
       ++i;
     } else if (!word.starts_with('-') && !word.starts_with('@')) {
       return is_program_name(word) ? named(word) : script(word);
@@ -141,11 +141,11 @@ InterpretedProgram script_program(const Interpreter& interpreter,
   for (size_t i = 1; i < words.size(); ++i) {
     const std::string_view word = words[i];
     const std::string_view next = i + 1 < words.size() ? words[i + 1] : "";
-    if (contains(interpreter.inline_code, word) || is_standard_input(interpreter, word)) return {};
+    if (is_one_of(interpreter.inline_code, word) || is_standard_input(interpreter, word)) return {};
     const bool is_python = interpreter.name == "python" || interpreter.name == "pypy";
     if (is_python && word == "-m") return named(next);
     if (interpreter.name == "php" && (word == "-f" || word == "--file")) return script(next);
-    if (contains(interpreter.with_value, word)) {
+    if (is_one_of(interpreter.with_value, word)) {
       ++i;
     } else if (word == "--") {
       is_certain = true;

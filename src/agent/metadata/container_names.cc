@@ -19,9 +19,8 @@ constexpr size_t kMaxStateBytes = size_t{1} << 20;
 constexpr size_t kMaxListBytes = size_t{8} << 20;  // of all containers of a host
 constexpr size_t kMaxNamespaces = 32;              // of containerd
 constexpr size_t kIdBytes = 64;
-constexpr uint64_t kSecond = 1'000'000'000;
-constexpr uint64_t kAskAgainNs = 3 * kSecond;
-constexpr uint64_t kSocketPauseNs = 60 * kSecond;  // after it did not answer
+constexpr uint64_t kAskAgainNs = 3'000'000'000;
+constexpr uint64_t kSocketPauseNs = 60'000'000'000;  // after it did not answer
 
 // It becomes a part of paths.
 bool is_id(std::string_view id) {

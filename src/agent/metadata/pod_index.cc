@@ -14,12 +14,12 @@ namespace {
 constexpr size_t kMaxPods = 4096;  // of a node; Kubernetes advises 110
 constexpr size_t kMaxContainersPerPod = 128;
 constexpr size_t kMaxLabels = 64;
-constexpr size_t kMaxTextBytes = 512;
+constexpr size_t kMaxPodTextBytes = 512;
 constexpr std::string_view kStaticPodHash = "kubernetes.io/config.hash";
 constexpr std::string_view kTemplateHash = "pod-template-hash";
 
 std::string text_of(const Json& value) {
-  return value.short_text(kMaxTextBytes);
+  return value.short_text(kMaxPodTextBytes);
 }
 
 using TextMap = std::vector<std::pair<std::string, std::string>>;
@@ -135,7 +135,7 @@ class PodListReader {
     raw.node = text_of(pod["spec"]["nodeName"]);
     raw.static_hash = text_of(metadata["annotations"][kStaticPodHash]);
     for (const auto& [name, value] : metadata["labels"].fields().value_or({})) {
-      if (raw.labels.size() < kMaxLabels && name.size() <= kMaxTextBytes)
+      if (raw.labels.size() < kMaxLabels && name.size() <= kMaxPodTextBytes)
         raw.labels.emplace_back(name, text_of(value));
     }
     for (const Json& owner : metadata["ownerReferences"].list().value_or({})) {

@@ -19,7 +19,7 @@ namespace vesta::agent {
 namespace {
 
 constexpr size_t kMaxFolders = 65536;
-constexpr size_t kMaxProcesses = 1 << 20;
+constexpr size_t kMaxMembers = 1 << 20;
 constexpr size_t kMaxListBytes = 16 << 20;
 
 std::vector<std::string> subfolders(int parent_fd, const std::string& name, size_t max) {
@@ -60,7 +60,7 @@ std::vector<std::string> folders_in(int fd, size_t max) {
 }
 
 void append_numbers(std::string_view text, std::vector<uint32_t>& out) {
-  while (!text.empty() && out.size() < kMaxProcesses) {
+  while (!text.empty() && out.size() < kMaxMembers) {
     const size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);

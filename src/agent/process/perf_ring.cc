@@ -14,8 +14,8 @@
 namespace vesta::agent {
 namespace {
 
-constexpr size_t kPage = 4096;
-constexpr size_t kSmallestRing = 4 * kPage;
+constexpr size_t kRingPage = 4096;
+constexpr size_t kSmallestRing = 4 * kRingPage;
 
 Error event_error(int error_number, int cpu) {
   Error error{
@@ -41,7 +41,8 @@ Result<PerfRing> PerfRing::open(const perf_event_attr& attr, int cpu, size_t byt
   if (!fd.valid()) return event_error(errno, cpu);
   size_t size = std::bit_ceil(std::max(bytes, kSmallestRing));
   while (true) {
-    void* pages = ::mmap(nullptr, kPage + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+    void* pages =
+        ::mmap(nullptr, kRingPage + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
     if (pages != MAP_FAILED) return PerfRing(std::move(fd), pages, size);
     // EPERM: above perf_event_mlock_kb without CAP_IPC_LOCK. ENOMEM: no memory in one go.
     if ((errno != EPERM && errno != ENOMEM) || size <= kSmallestRing) {
@@ -66,12 +67,12 @@ PerfRing& PerfRing::operator=(PerfRing&& other) noexcept {
 }
 
 PerfRing::~PerfRing() {
-  if (pages_ != nullptr) ::munmap(pages_, kPage + bytes_);
+  if (pages_ != nullptr) ::munmap(pages_, kRingPage + bytes_);
 }
 
 bool PerfRing::read(std::string& out) {
   auto* control = static_cast<perf_event_mmap_page*>(pages_);
-  const char* data = static_cast<const char*>(pages_) + kPage;
+  const char* data = static_cast<const char*>(pages_) + kRingPage;
   // The kernel publishes data_head after the bytes before it; we hand them back by data_tail.
   const uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
   const uint64_t tail = control->data_tail;

@@ -34,8 +34,8 @@ bool is_zombie(const ProcStat& stat) {
 
 // What the kernel writes behind the path of a file that has no name any more.
 std::string_view without_deleted(std::string_view path) {
-  constexpr std::string_view kDeleted = " (deleted)";
-  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+  constexpr std::string_view kMark = " (deleted)";
+  if (path.ends_with(kMark)) path.remove_suffix(kMark.size());
   return path;
 }
 

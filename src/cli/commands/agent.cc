@@ -12,8 +12,8 @@
 namespace vesta::cli {
 namespace {
 
-constexpr auto kGrace = std::chrono::seconds(10);
-constexpr const char* kDefaultServer = "127.0.0.1:4317";
+constexpr auto kAgentGrace = std::chrono::seconds(10);
+constexpr const char* kDefaultReceiver = "127.0.0.1:4317";
 
 // Where nobody says where profiles go, they go to a server.
 void add_default_exporter(agent::AgentConfig& config, const Arguments& arguments) {
@@ -21,7 +21,7 @@ void add_default_exporter(agent::AgentConfig& config, const Arguments& arguments
   agent::ExporterConfig exporter;
   exporter.name = "server";
   exporter.kind = agent::ExporterKind::kOtlpGrpc;
-  exporter.endpoint = arguments.has("endpoint") ? arguments.get("endpoint") : kDefaultServer;
+  exporter.endpoint = arguments.has("endpoint") ? arguments.get("endpoint") : kDefaultReceiver;
   if (exporter.endpoint.starts_with("http://") || exporter.endpoint.starts_with("https://")) {
     exporter.kind = agent::ExporterKind::kOtlpHttp;
     // A URL without a path means the usual one.
@@ -33,7 +33,7 @@ void add_default_exporter(agent::AgentConfig& config, const Arguments& arguments
   config.exporters.push_back(std::move(exporter));
 }
 
-Result<int> run(const Arguments& arguments, Console& /*console*/) {
+Result<int> run_agent(const Arguments& arguments, Console& /*console*/) {
   keep_files_private();
   const std::vector<FlagKey> keys = agent_flag_keys();
   VESTA_ASSIGN(Configuration configuration, agent_configuration(arguments, keys));
@@ -57,7 +57,7 @@ Result<int> run(const Arguments& arguments, Console& /*console*/) {
             {"metrics", app.metrics_address()}});
   signals.wait([&] { reload_agent(app, arguments, keys, complete, log); });
   log.info("stopping: sending the remaining profiles");
-  app.stop(kGrace);
+  app.stop(kAgentGrace);
   log.info("stopped");
   return kOk;
 }
@@ -83,7 +83,7 @@ Command agent_command() {
               "send by OTLP to host:port (gRPC) or a URL (HTTP) (default: "
               "127.0.0.1:4317, when the configuration has no exporters)"}};
   c.flags = with_flags(std::move(c.flags), {agent_flags(), log_flags()});
-  c.run = run;
+  c.run = run_agent;
   return c;
 }
 

@@ -7,7 +7,7 @@
 namespace vesta::cli {
 namespace {
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_backup(const Arguments& arguments, Console& console) {
   VESTA_ASSIGN(const ServerClient client, ServerClient::from(arguments));
   const std::string name = arguments.positional.empty() ? "" : arguments.positional[0];
   ServerClient::Parameters parameters;
@@ -30,7 +30,7 @@ Command backup_command() {
   c.examples = {"vesta backup nightly", "vesta backup --server http://profiles:4040 nightly"};
   c.max_arguments = 1;
   c.flags = with_flags({}, {without(server_flags(), {"from", "to"})});
-  c.run = run;
+  c.run = run_backup;
   return c;
 }
 

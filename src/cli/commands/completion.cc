@@ -166,7 +166,7 @@ std::string fish(const std::vector<Command>& commands) {
   return out;
 }
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_completion(const Arguments& arguments, Console& console) {
   const std::string& shell = arguments.positional[0];
   const auto print_lines = [&](const std::vector<std::string>& lines) -> Result<int> {
     VESTA_TRY(
@@ -208,7 +208,7 @@ Command completion_command() {
   c.min_arguments = 1;
   c.max_arguments = 2;
   c.flags = with_flags({}, {server_flags()});
-  c.run = run;
+  c.run = run_completion;
   return c;
 }
 

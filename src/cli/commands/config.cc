@@ -74,7 +74,7 @@ Result<int> init(const Arguments& arguments, const std::string& path, Console& c
   return kOk;
 }
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_config(const Arguments& arguments, Console& console) {
   const std::vector<std::string>& words = arguments.positional;
   if (words[0] == "init") return init(arguments, words.size() == 2 ? words[1] : "-", console);
   if (words[0] == "check") {
@@ -113,7 +113,7 @@ Command config_command() {
                         {"force", 0, "", "init: overwrite an existing file"},
                         {"output", 'o', "FORMAT", "yaml (default) or json", {"yaml", "json"}}},
                        {});
-  c.run = run;
+  c.run = run_config;
   return c;
 }
 

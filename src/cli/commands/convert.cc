@@ -33,7 +33,7 @@ bool has_filters(const Arguments& arguments) {
   return arguments.has("inverted") || arguments.has("title");
 }
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_convert(const Arguments& arguments, Console& console) {
   const std::string path = arguments.get("output");
   if (path.empty())
     return Error{ErrorCode::kUsage, "convert needs -o FILE", "for example: -o flame.html"};
@@ -81,7 +81,7 @@ Command convert_command() {
                   {"title", 0, "TEXT", "title of a flame graph"},
                   {"inverted", 0, "", "flame graph: functions first, their callers below"}},
                  {filter_flags(), file_flags()});
-  c.run = run;
+  c.run = run_convert;
   return c;
 }
 

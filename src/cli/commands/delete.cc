@@ -52,7 +52,7 @@ Result<Extent> extent_of(const Arguments& arguments) {
   return Extent{{{"from", from}, {"to", to}}, fmt::format("from {} to {}", from, to)};
 }
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_delete(const Arguments& arguments, Console& console) {
   VESTA_ASSIGN(const Extent extent, extent_of(arguments));
   VESTA_ASSIGN(const ServerClient client, ServerClient::from(arguments));
   const std::string& selector = arguments.positional[0];
@@ -91,7 +91,7 @@ Command delete_command() {
        {"all-time", 0, "", "delete profiles of any time, instead of --from and --to"},
        {"yes", 'y', "", "do not ask for confirmation"}},
       {without(server_flags(), {"from", "to"})});
-  c.run = run;
+  c.run = run_delete;
   return c;
 }
 

@@ -13,7 +13,7 @@
 namespace vesta::cli {
 namespace {
 
-constexpr size_t kRows = 40;
+constexpr size_t kDiffRows = 40;
 
 Result<const PictureFormat*> picture_of(const std::string& path) {
   if (const PictureFormat* format = picture_format_for_path(path)) return format;
@@ -107,13 +107,13 @@ Result<int> ask(const Arguments& arguments, const ReportOptions& options, DiffSc
   return save(arguments.get("output"), answer.body, console);
 }
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_diff(const Arguments& arguments, Console& console) {
   const std::string output = arguments.get("output", "text");
   const PictureFormat* picture = nullptr;
   if (output != "text" && output != "json" && output != "csv") {
     VESTA_ASSIGN(picture, picture_of(output));
   }
-  VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kRows));
+  VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kDiffRows));
   const std::string mode = arguments.get("mode", "absolute");
   VESTA_ASSIGN(const DiffScale scale, scale_of(arguments, mode));
   if (server_answers(arguments, 2)) return ask(arguments, options, scale, mode, picture, console);
@@ -173,7 +173,7 @@ Command diff_command() {
        {"nodes", 'n', "N", "show at most N rows (0: all); a last line says how many were left out"},
        {"min-share", 0, "PERCENT", "drop rows below this share of the larger total"}},
       {without(filter_flags(), {"tag-root", "tag-leaf"}), without(input_flags(), {"base"})});
-  c.run = run;
+  c.run = run_diff;
   return c;
 }
 

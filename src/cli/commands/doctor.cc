@@ -84,7 +84,7 @@ std::string as_text(const std::vector<agent::Check>& checks, const Counts& count
   return out;
 }
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_doctor(const Arguments& arguments, Console& console) {
   const agent::LinuxKernel kernel;
   const std::vector<agent::Check> checks = agent::examine(agent::SystemView(kernel, ""));
   const Counts counts = count(checks);
@@ -109,7 +109,7 @@ Command doctor_command() {
   c.max_arguments = 0;
   c.flags =
       with_flags({{"output", 'o', "FORMAT", "text or json (default text)", {"text", "json"}}}, {});
-  c.run = run;
+  c.run = run_doctor;
   return c;
 }
 

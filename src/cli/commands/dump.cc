@@ -12,7 +12,7 @@
 namespace vesta::cli {
 namespace {
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_dump(const Arguments& arguments, Console& console) {
   agent::RecordingOptions naming;
   VESTA_TRY(apply_sampling_flags(arguments, console, naming));
   agent::DumpOptions options;
@@ -53,7 +53,7 @@ Command dump_command() {
   c.flags = with_flags(
       {{"output", 'o', "FORMAT", "text (default), json or folded", {"text", "json", "folded"}}},
       {without(sampling_flags(), {"rate", "clock"})});
-  c.run = run;
+  c.run = run_dump;
   return c;
 }
 

@@ -10,7 +10,7 @@
 namespace vesta::cli {
 namespace {
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_export(const Arguments& arguments, Console& console) {
   const std::string path = arguments.get("output");
   if (path.empty())
     return Error{ErrorCode::kUsage, "export needs -o FILE", "for example: -o checkout.pb.gz"};
@@ -42,7 +42,7 @@ Command export_command() {
                   {"format", 0, "FORMAT", "output format, if the extension does not determine it",
                    writable_format_names()}},
                  {input_flags()});
-  c.run = run;
+  c.run = run_export;
   return c;
 }
 

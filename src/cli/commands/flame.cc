@@ -9,10 +9,10 @@
 namespace vesta::cli {
 namespace {
 
-constexpr size_t kRows = 100;
+constexpr size_t kFlameRows = 100;
 
-Result<int> run(const Arguments& arguments, Console& console) {
-  VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kRows));
+Result<int> run_flame(const Arguments& arguments, Console& console) {
+  VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kFlameRows));
   if (server_answers(arguments)) {
     return print_selector("/api/v1/tree",
                           {{"direction", arguments.has("inverted") ? "bottom-up" : "top-down"},
@@ -44,7 +44,7 @@ Command flame_command() {
   c.min_arguments = 1;
   c.flags = with_flags({{"inverted", 0, "", "bottom-up: functions first, their callers below"}},
                        {filter_flags(), report_flags(), input_flags()});
-  c.run = run;
+  c.run = run_flame;
   return c;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kMaxFile = uint64_t{1} << 30;
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_import(const Arguments& arguments, Console& console) {
   VESTA_ASSIGN(const ServerClient client, ServerClient::from(arguments));
   for (const std::string& path : arguments.positional) {
     VESTA_ASSIGN(const InputFile file, InputFile::open(path, kMaxFile));
@@ -55,7 +55,7 @@ Command import_command() {
        {"type", 't', "TYPE", "profile type, if the file does not state it"},
        {"input-format", 0, "NAME", "read the files as this format instead of detecting it"}},
       {without(server_flags(), {"from", "to"})});
-  c.run = run;
+  c.run = run_import;
   return c;
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kValues = 20;
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_labels(const Arguments& arguments, Console& console) {
   VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kValues));
   if (server_answers(arguments))
     return print_selector("/api/v1/labels/weights", {}, arguments, options, console);
@@ -32,7 +32,7 @@ Command labels_command() {
   c.min_arguments = 1;
   c.flags = with_flags({{"type", 't', "TYPE", "profile type, as in vesta top"}},
                        {label_name_flags(), report_flags(), input_flags()});
-  c.run = run;
+  c.run = run_labels;
   return c;
 }
 

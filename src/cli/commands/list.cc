@@ -119,7 +119,7 @@ Result<Listing> make_listing(const Arguments& arguments, const std::string& patt
                "vesta top SOURCE lists the functions"};
 }
 
-Result<int> run(const Arguments& given, Console& console) {
+Result<int> run_list(const Arguments& given, Console& console) {
   Arguments arguments = given;
   const std::string pattern = arguments.positional[0];
   arguments.positional.erase(arguments.positional.begin());
@@ -154,7 +154,7 @@ Command list_command() {
         "folders to search for sources, separated by colons (default .)"}},
       {without(filter_flags(), {"granularity", "no-inlines", "relative", "tag-root", "tag-leaf"}),
        report_flags(), input_flags()});
-  c.run = run;
+  c.run = run_list;
   return c;
 }
 

@@ -9,7 +9,7 @@
 namespace vesta::cli {
 namespace {
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_merge(const Arguments& arguments, Console& console) {
   const std::string path = arguments.get("output");
   if (path.empty())
     return Error{ErrorCode::kUsage, "merge needs -o FILE", "for example: -o merged.pb.gz"};
@@ -40,7 +40,7 @@ Command merge_command() {
                          "how to merge gauges such as heap in use (default sum)",
                          {"sum", "average"}}},
                        {input_flags()});
-  c.run = run;
+  c.run = run_merge;
   return c;
 }
 

@@ -12,7 +12,7 @@
 namespace vesta::cli {
 namespace {
 
-Result<int> run(const Arguments& given, Console& console) {
+Result<int> run_peek(const Arguments& given, Console& console) {
   Arguments arguments = given;
   const std::string pattern = arguments.positional[0];
   arguments.positional.erase(arguments.positional.begin());
@@ -45,7 +45,7 @@ Command peek_command() {
       with_flags({{"cum", 0, "", "sort by cumulative weight"},
                   {"min-edge-share", 0, "PERCENT", "drop calls below this share of the total"}},
                  {filter_flags(), report_flags(), difference_flags(), input_flags()});
-  c.run = run;
+  c.run = run_peek;
   return c;
 }
 

@@ -47,7 +47,7 @@ std::string series_text(const Json& answer) {
   return out;
 }
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_query(const Arguments& arguments, Console& console) {
   VESTA_ASSIGN(const ServerClient client, ServerClient::from(arguments));
   const std::string& what = arguments.positional[0];
   const bool is_values = what == "values";
@@ -103,7 +103,7 @@ Command query_command() {
   c.max_arguments = 3;
   c.flags = with_flags({{"output", 'o', "FORMAT", "text or json (default text)", {"text", "json"}}},
                        {server_flags()});
-  c.run = run;
+  c.run = run_query;
   return c;
 }
 

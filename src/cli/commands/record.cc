@@ -328,7 +328,7 @@ Status serve(const FrameProfile& frames, const Plan& plan, Console& console) {
   return {};
 }
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_record(const Arguments& arguments, Console& console) {
   VESTA_ASSIGN(Plan plan, plan_of(arguments, console));
   std::optional<ChildProcess> child;
   if (plan.has_command) {
@@ -408,7 +408,7 @@ Command record_command() {
       "vesta record --systemd-unit nginx --container 3f2a9c  # a systemd unit and a container",
       "vesta record -p 1234 --open  # open the result in a browser"};
   c.flags = with_flags(target_flags(), {own_flags(), sampling_flags()});
-  c.run = run;
+  c.run = run_record;
   return c;
 }
 

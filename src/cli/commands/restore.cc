@@ -10,7 +10,7 @@
 namespace vesta::cli {
 namespace {
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_restore(const Arguments& arguments, Console& console) {
   keep_files_private();
   const std::string& from = arguments.positional[0];
   const std::string& to = arguments.positional[1];
@@ -36,7 +36,7 @@ Command restore_command() {
   c.min_arguments = 2;
   c.max_arguments = 2;
   c.flags = with_flags({}, {});
-  c.run = run;
+  c.run = run_restore;
   return c;
 }
 

@@ -8,7 +8,7 @@
 namespace vesta::cli {
 namespace {
 
-Result<int> run(const Arguments& arguments, Console& /*console*/) {
+Result<int> run_server(const Arguments& arguments, Console& /*console*/) {
   keep_files_private();
   VESTA_ASSIGN(const server::ServerConfig config, server_config_of(arguments));
   Log log(stderr, config.log_format, config.log_level);
@@ -45,7 +45,7 @@ Command server_command() {
                 "vesta server --config /etc/vesta.yaml --log-format json"};
   c.max_arguments = 0;
   c.flags = with_flags(server_run_flags(), {});
-  c.run = run;
+  c.run = run_server;
   return c;
 }
 

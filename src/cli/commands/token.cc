@@ -103,7 +103,7 @@ Result<int> list(const Arguments& arguments, const TokenStore& store, Console& c
   return kOk;
 }
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_token(const Arguments& arguments, Console& console) {
   keep_files_private();
   const std::string& action = arguments.positional[0];
   VESTA_ASSIGN(const server::ServerConfig config, server_config_of(arguments));
@@ -160,7 +160,7 @@ Command token_command() {
       {"output", 'o', "FORMAT", "text or json (default text)", {"text", "json"}}};
   flags.insert(flags.end(), own.begin(), own.end());
   c.flags = with_flags(std::move(flags), {});
-  c.run = run;
+  c.run = run_token;
   return c;
 }
 

@@ -11,7 +11,7 @@
 namespace vesta::cli {
 namespace {
 
-constexpr size_t kRows = 40;
+constexpr size_t kTopRows = 40;
 constexpr int64_t kMinIntervalNs = 100'000'000;
 constexpr int64_t kMaxStretches = 3600;  // each is a profile that is kept
 
@@ -28,7 +28,7 @@ Result<int> run_on_processes(const Arguments& arguments, Console& console) {
                  fmt::format("remove '{}', or the targets", arguments.positional[0])};
   }
   LiveOptions options;
-  VESTA_ASSIGN(options.report, report_options_of(arguments, console, kRows));
+  VESTA_ASSIGN(options.report, report_options_of(arguments, console, kTopRows));
   options.frames = frame_options_of(arguments);
   options.order = order_of(arguments);
   VESTA_ASSIGN(options.interval_ns, duration_of(arguments, "interval", options.interval_ns));
@@ -50,7 +50,7 @@ Result<int> run_on_processes(const Arguments& arguments, Console& console) {
   return run_live(options, console);
 }
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_top(const Arguments& arguments, Console& console) {
   if (names_targets(arguments)) return run_on_processes(arguments, console);
   if (arguments.positional.empty()) {
     return Error{ErrorCode::kUsage, "top needs SOURCE, or a live target: -p PID|NAME, -a",
@@ -62,7 +62,7 @@ Result<int> run(const Arguments& arguments, Console& console) {
                    "try vesta top -p PID|NAME"};
     }
   }
-  VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kRows));
+  VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kTopRows));
   if (server_answers(arguments)) {
     return print_selector("/api/v1/top", {{"order", arguments.has("cum") ? "cum" : "flat"}},
                           arguments, options, console);
@@ -94,7 +94,7 @@ Command top_command() {
   c.flags = with_flags({{"cum", 0, "", "sort by cumulative weight"}},
                        {filter_flags(), report_flags(), difference_flags(), input_flags(),
                         target_flags(), live_flags(), without(sampling_flags(), {"no-inlines"})});
-  c.run = run;
+  c.run = run_top;
   return c;
 }
 

@@ -6,10 +6,10 @@
 namespace vesta::cli {
 namespace {
 
-constexpr size_t kRows = 50;
+constexpr size_t kTracesRows = 50;
 
-Result<int> run(const Arguments& arguments, Console& console) {
-  VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kRows));
+Result<int> run_traces(const Arguments& arguments, Console& console) {
+  VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kTracesRows));
   if (server_answers(arguments))
     return print_selector("/api/v1/traces", {}, arguments, options, console);
   VESTA_ASSIGN(const FrameProfile frames, load_frames(arguments, console));
@@ -27,7 +27,7 @@ Command traces_command() {
                 "vesta traces -n 0 cpu.pb.gz  # all stacks"};
   c.min_arguments = 1;
   c.flags = with_flags({}, {filter_flags(), label_name_flags(), report_flags(), input_flags()});
-  c.run = run;
+  c.run = run_traces;
   return c;
 }
 

@@ -6,10 +6,10 @@
 namespace vesta::cli {
 namespace {
 
-constexpr size_t kRows = 80;
+constexpr size_t kTreeRows = 80;
 
-Result<int> run(const Arguments& arguments, Console& console) {
-  VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kRows));
+Result<int> run_tree(const Arguments& arguments, Console& console) {
+  VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, kTreeRows));
   if (server_answers(arguments)) return print_graph(arguments, options, {}, console);
   VESTA_ASSIGN(const FrameProfile frames, load_frames(arguments, console));
   return print_report(frames,
@@ -32,7 +32,7 @@ Command tree_command() {
       with_flags({{"cum", 0, "", "sort by cumulative weight"},
                   {"min-edge-share", 0, "PERCENT", "drop calls below this share of the total"}},
                  {filter_flags(), report_flags(), difference_flags(), input_flags()});
-  c.run = run;
+  c.run = run_tree;
   return c;
 }
 

@@ -5,7 +5,7 @@
 namespace vesta::cli {
 namespace {
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_types(const Arguments& arguments, Console& console) {
   VESTA_ASSIGN(const ReportOptions options, report_options_of(arguments, console, 0));
   VESTA_ASSIGN(const auto batch, load_sources(arguments.positional, arguments, console));
   VESTA_TRY(console.print(types_report(list_types(*batch), options)));
@@ -24,7 +24,7 @@ Command types_command() {
   c.flags = with_flags(
       {{"output", 'o', "FORMAT", "text, json or csv (default text)", {"text", "json", "csv"}}},
       {input_flags()});
-  c.run = run;
+  c.run = run_types;
   return c;
 }
 

@@ -15,7 +15,7 @@
 namespace vesta::cli {
 namespace {
 
-constexpr auto kGrace = std::chrono::seconds(10);
+constexpr auto kLocalAgentGrace = std::chrono::seconds(10);
 
 std::vector<FlagKey> keys_of_both() {
   std::vector<FlagKey> keys = agent_flag_keys();
@@ -24,7 +24,7 @@ std::vector<FlagKey> keys_of_both() {
   return keys;
 }
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_up(const Arguments& arguments, Console& console) {
   keep_files_private();
   const std::vector<FlagKey> keys = keys_of_both();
   VESTA_ASSIGN(Configuration configuration, agent_configuration(arguments, keys));
@@ -65,7 +65,7 @@ Result<int> run(const Arguments& arguments, Console& console) {
       });
     }
     log.info("stopping: storing the last profiles, finishing requests in flight");
-    agent.stop(kGrace);
+    agent.stop(kLocalAgentGrace);
   }
   stop_server(server, log);
   log.info("stopped");
@@ -86,7 +86,7 @@ Command up_command() {
                 "vesta up --config /etc/vesta.yaml --rate 49"};
   c.max_arguments = 0;
   c.flags = with_flags(server_run_flags(), {agent_flags()});
-  c.run = run;
+  c.run = run_up;
   return c;
 }
 

@@ -8,7 +8,7 @@
 namespace vesta::cli {
 namespace {
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_version(const Arguments& arguments, Console& console) {
   const BuildInfo info = build_info();
   if (arguments.get("output") == "json") {
     JsonWriter json;
@@ -36,7 +36,7 @@ Command version_command() {
   c.max_arguments = 0;
   c.flags =
       with_flags({{"output", 'o', "FORMAT", "text or json (default text)", {"text", "json"}}}, {});
-  c.run = run;
+  c.run = run_version;
   return c;
 }
 

@@ -20,7 +20,7 @@
 namespace vesta::cli {
 namespace {
 
-constexpr auto kGrace = std::chrono::seconds(1);
+constexpr auto kPagesGrace = std::chrono::seconds(1);
 constexpr int kWaitMs = 60'000;
 constexpr int64_t kYearNs = 365 * kDay;
 constexpr uint64_t kMaxFileBytes = uint64_t{2} << 30;
@@ -110,7 +110,7 @@ std::string page_of(const std::string& url, const std::vector<ShownFile>& files,
                      percent_encode(files.back().id), percent_encode(files.front().id));
 }
 
-Result<int> run(const Arguments& arguments, Console& console) {
+Result<int> run_web(const Arguments& arguments, Console& console) {
   keep_files_private();
   std::vector<std::string> sources = arguments.positional;
   const bool compare = arguments.has("diff-base");
@@ -141,7 +141,7 @@ Result<int> run(const Arguments& arguments, Console& console) {
     console.note("cannot start a browser; open the address above");
   console.note("press Ctrl-C to stop");
   while (!Interrupt::came()) Interrupt::wait(kWaitMs);
-  app.stop(kGrace);
+  app.stop(kPagesGrace);
   return kOk;
 }
 
@@ -168,7 +168,7 @@ Command web_command() {
                   {"type", 't', "TYPE", "profile type to show first"}},
                  {without(input_flags(), {"base", "allow-negative", "timestamps", "otlp-layout",
                                           "input-format", "max-depth"})});
-  c.run = run;
+  c.run = run_web;
   return c;
 }
 

@@ -18,7 +18,7 @@
 namespace vesta::cli {
 namespace {
 
-constexpr int kCheckMs = 100;  // for Ctrl-C, and for the end of what is looked at
+constexpr int kLookMs = 100;  // for Ctrl-C, and for the end of what is looked at
 constexpr size_t kHeadRows = 3;
 constexpr size_t kMaxFilterBytes = 64;
 constexpr int kEscape = 27;
@@ -73,7 +73,7 @@ class LiveView {
   void wait() {
     const int64_t left_ns = options_.interval_ns - ns_since(stretch_began_ns_);
     const int milliseconds =
-        static_cast<int>(std::clamp<int64_t>(left_ns / 1'000'000 + 1, 0, kCheckMs));
+        static_cast<int>(std::clamp<int64_t>(left_ns / 1'000'000 + 1, 0, kLookMs));
     if (!terminal_) {
       Interrupt::wait(milliseconds);
       return;

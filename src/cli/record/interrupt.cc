@@ -7,7 +7,7 @@ namespace {
 
 volatile sig_atomic_t g_came = 0;
 
-void note(int /*signal_number*/) {
+void note_interrupt(int /*signal_number*/) {
   g_came = 1;
 }
 
@@ -16,7 +16,7 @@ void note(int /*signal_number*/) {
 Interrupt::Interrupt() {
   g_came = 0;
   struct sigaction action {};
-  action.sa_handler = note;
+  action.sa_handler = note_interrupt;
   // SA_RESETHAND: whoever presses it twice wants to be gone.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigemptyset(&action.sa_mask);
@@ -40,7 +40,7 @@ void Interrupt::wait(int milliseconds) {
 void Interrupt::clear() {
   g_came = 0;
   struct sigaction action {};
-  action.sa_handler = note;
+  action.sa_handler = note_interrupt;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigemptyset(&action.sa_mask);
   ::sigaction(SIGINT, &action, nullptr);

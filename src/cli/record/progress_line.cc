@@ -8,7 +8,7 @@
 namespace vesta::cli {
 namespace {
 
-std::string share(uint64_t part, uint64_t whole) {
+std::string exact_share(uint64_t part, uint64_t whole) {
   // "100 %" only for all of them: one broken stack in a million must not be rounded away.
   if (whole == 0) return "–";
   if (part == whole) return "100%";
@@ -22,11 +22,11 @@ std::string coverage_text(const agent::Recording::Progress& progress) {
   const agent::StackCoverage& coverage = progress.coverage;
   std::string text =
       fmt::format("complete stacks {}, named frames {}, lost {}",
-                  share(coverage.complete_stacks, coverage.samples),
-                  share(coverage.named_frames, coverage.frames), format_count(progress.lost));
+                  exact_share(coverage.complete_stacks, coverage.samples),
+                  exact_share(coverage.named_frames, coverage.frames), format_count(progress.lost));
   if (coverage.decoded_frames != 0) {
     text += fmt::format(", frames found without unwind tables {}",
-                        share(coverage.decoded_frames, coverage.frames));
+                        exact_share(coverage.decoded_frames, coverage.frames));
   }
   if (coverage.guessed_frames != 0)
     text += fmt::format(", guessed callers {}", format_count(coverage.guessed_frames));
@@ -43,8 +43,8 @@ void ProgressLine::show(int64_t elapsed_ns, int64_t duration_ns,
   const agent::StackCoverage& coverage = progress.coverage;
   text += fmt::format("  {} samples  lost {}  complete stacks {}  named frames {}",
                       format_count(progress.samples), format_count(progress.lost),
-                      share(coverage.complete_stacks, coverage.samples),
-                      share(coverage.named_frames, coverage.frames));
+                      exact_share(coverage.complete_stacks, coverage.samples),
+                      exact_share(coverage.named_frames, coverage.frames));
   console_.draw_status(text);
   is_shown_ = true;
 }

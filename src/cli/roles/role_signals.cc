@@ -7,7 +7,7 @@ constexpr int kCheckMs = 200;
 
 volatile sig_atomic_t g_reload = 0;
 
-void note(int /*signal_number*/) {
+void note_signal(int /*signal_number*/) {
   g_reload = 1;
 }
 
@@ -16,7 +16,7 @@ void note(int /*signal_number*/) {
 RoleSignals::RoleSignals() {
   g_reload = 0;
   struct sigaction action {};
-  action.sa_handler = note;
+  action.sa_handler = note_signal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   ::sigaction(SIGHUP, &action, &previous_);

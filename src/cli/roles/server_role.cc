@@ -12,7 +12,7 @@ namespace vesta::cli {
 namespace {
 
 // For requests in flight, and for all of it. What is between is for closing the store.
-constexpr auto kGrace = std::chrono::seconds(15);
+constexpr auto kServerGrace = std::chrono::seconds(15);
 constexpr auto kStopTime = std::chrono::seconds(20);
 
 std::string own_command_line() {
@@ -48,7 +48,7 @@ std::string server_url(const server::ServerApp& app, const server::ServerConfig&
 void stop_server(server::ServerApp& app, Log& log) {
   const StopDeadline deadline(
       kStopTime, [&app] { return app.unfinished(); }, log);
-  app.stop(kGrace);
+  app.stop(kServerGrace);
 }
 
 void announce_server(const server::ServerApp& app, const server::ServerConfig& config, Log& log) {

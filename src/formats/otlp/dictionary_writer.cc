@@ -11,7 +11,6 @@ namespace vesta::otlp {
 namespace {
 
 constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
-constexpr auto kAsIs = [](uint32_t value) { return value; };
 
 // Build ids of GNU notes are hex; those of Go are text with slashes. Takes the mark of a
 // file's hash off.
@@ -168,7 +167,7 @@ uint32_t DictionaryWriter::mapping(MappingId id) {
   message.uint64(2, mapping.limit);
   message.uint64(3, mapping.file_offset);
   message.uint64(4, string(mapping.file));
-  message.packed(5, attributes, kAsIs);
+  message.packed(5, attributes);
   return known = mappings_.intern(message.view()).value;
 }
 
@@ -190,7 +189,7 @@ uint32_t DictionaryWriter::location(LocationId id) {
   if (location.kind != FrameKind::kUnknown)
     attributes.push_back(attribute(key::kFrameType, text_value(frame_kind_name(location.kind))));
   if (location.is_folded) attributes.push_back(attribute(key::kIsFolded, bool_value(true)));
-  message.packed(4, attributes, kAsIs);
+  message.packed(4, attributes);
   return known = locations_.intern(message.view()).value;
 }
 

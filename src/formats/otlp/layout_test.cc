@@ -108,7 +108,7 @@ TEST(OtlpLayout, FieldsOf1_8AreRecognised) {
   m.samples = {{1, {9}, {}, 0, {}}};
   WireWriter extra;
   const std::vector<int64_t> comments{5, 6};
-  extra.packed(7, comments, TestMessage::kAsIs);
+  extra.packed(7, comments);
   extra.bytes(8, std::string(16, 'i'));
   extra.uint64(9, 3);
   extra.bytes(10, "jfr");

@@ -199,7 +199,7 @@ TEST(OtlpReader, UnknownFrameTypesAreNoError) {
   WireWriter location;
   const std::vector<int64_t> kind{3};
   location.uint64(2, 0x77);
-  location.packed(4, kind, TestMessage::kAsIs);
+  location.packed(4, kind);
   WireWriter entry;
   entry.message(2, location);
   m.dictionary_fields = entry.take();

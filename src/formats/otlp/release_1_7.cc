@@ -64,7 +64,6 @@ struct SampleParts {
 };
 
 constexpr auto kShifted = [](uint64_t index) { return index + 1; };
-constexpr auto kAsIs = [](uint64_t value) { return value; };
 
 class Rewriter {
  public:
@@ -390,7 +389,7 @@ class Rewriter {
           profile.skip();
       }
     }
-    out.packed(kLayoutJson.profile_comments, comments, kAsIs);
+    out.packed(kLayoutJson.profile_comments, comments);
     out.packed(kLayoutJson.profile_attributes, attributes, kShifted);
     VESTA_TRY(check(profile, "profile"));
     if (parts.sample_types.size() <= kMaxJoinedTypes) return {};
@@ -510,7 +509,7 @@ class Rewriter {
       out.packed_fixed64(5, sample.times);
     if (!sample.values.empty() && (sample.times.size() < 2 || !counts_times)) {
       const std::span value(&sample.values[type], 1);
-      out.packed(kLayoutJson.sample_values, value, kAsIs);
+      out.packed(kLayoutJson.sample_values, value);
     }
     return out;
   }

@@ -51,8 +51,6 @@ struct TestMessage {
   bool with_sample_attributes = true;
   uint64_t time = 1'700'000'000'000'000'000;
 
-  static constexpr auto kAsIs = [](int64_t value) { return value; };
-
   static std::string attribute(uint32_t key, std::string_view value, uint32_t unit = 0) {
     WireWriter out;
     out.uint64(1, key);
@@ -85,10 +83,9 @@ struct TestMessage {
       fields[field] = out.take();
     };
     put(1, [&](WireWriter& out, uint32_t f) { out.uint64(f, sample.stack); });
-    put(layout.sample_values,
-        [&](WireWriter& out, uint32_t f) { out.packed(f, sample.values, kAsIs); });
+    put(layout.sample_values, [&](WireWriter& out, uint32_t f) { out.packed(f, sample.values); });
     put(layout.sample_attributes,
-        [&](WireWriter& out, uint32_t f) { out.packed(f, sample.attributes, kAsIs); });
+        [&](WireWriter& out, uint32_t f) { out.packed(f, sample.attributes); });
     put(layout.sample_link, [&](WireWriter& out, uint32_t f) { out.uint64(f, sample.link); });
     put(5, [&](WireWriter& out, uint32_t f) { out.packed_fixed64(f, sample.times); });
     std::string all;
@@ -110,7 +107,7 @@ struct TestMessage {
     out.uint64(4, 5'000'000'000);
     out.message(5, period_type);
     out.int64(6, 50'000'000);
-    out.packed(layout.profile_attributes, profile_attributes, kAsIs);
+    out.packed(layout.profile_attributes, profile_attributes);
     return out.take() + profile_fields;
   }
 
@@ -122,7 +119,7 @@ struct TestMessage {
     mapping.uint64(1, 0x1000);
     mapping.uint64(2, 0x9000);
     mapping.uint64(4, 9);
-    if (with_table_attributes) mapping.packed(5, build_id, kAsIs);
+    if (with_table_attributes) mapping.packed(5, build_id);
     out.always_bytes(1, "");
     out.message(1, mapping);
     out.always_bytes(2, "");
@@ -134,7 +131,7 @@ struct TestMessage {
       location.uint64(1, 1);
       location.uint64(2, 0x1000 + i);
       location.message(3, line);
-      if (with_table_attributes) location.packed(4, kind, kAsIs);
+      if (with_table_attributes) location.packed(4, kind);
       out.message(2, location);
     }
     out.always_bytes(3, "");
@@ -164,10 +161,10 @@ struct TestMessage {
     const std::vector<int64_t> shallow{2, 1};
     WireWriter stack;
     out.always_bytes(7, "");
-    stack.packed(1, deep, kAsIs);
+    stack.packed(1, deep);
     out.message(7, stack);
     stack.clear();
-    stack.packed(1, shallow, kAsIs);
+    stack.packed(1, shallow);
     out.message(7, stack);
     return out.take() + dictionary_fields;
   }

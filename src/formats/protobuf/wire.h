@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -196,8 +197,8 @@ class WireWriter {
   void message(uint32_t field, const WireWriter& value) { always_bytes(field, value.out_); }
 
   // Packed integers; nothing for an empty range.
-  template <class Range, class ToInteger>
-  void packed(uint32_t field, const Range& range, ToInteger&& to_integer) {
+  template <class Range, class ToInteger = std::identity>
+  void packed(uint32_t field, const Range& range, ToInteger&& to_integer = {}) {
     if (std::empty(range)) return;
     size_t length = 0;
     for (const auto& item : range) length += varint_size(static_cast<uint64_t>(to_integer(item)));

@@ -25,7 +25,8 @@ std::string with_sign(const ValueFormat& format, int64_t value) {
   return (value > 0 ? "+" : "") + format(value);
 }
 
-std::string text(const ReportHeader& p, const FunctionTable& table, const ReportOptions& options) {
+std::string diff_text(const ReportHeader& p, const FunctionTable& table,
+                      const ReportOptions& options) {
   const TextStyle& style = options.style;
   SmallestWeight smallest;
   for (const FunctionRow& row : table.rows) smallest.see(row.flat_delta());
@@ -64,7 +65,7 @@ std::string text(const ReportHeader& p, const FunctionTable& table, const Report
   return out;
 }
 
-std::string json(const ReportHeader& p, const FunctionTable& table) {
+std::string diff_json(const ReportHeader& p, const FunctionTable& table) {
   JsonWriter out(1);
   out.begin_object();
   out.field("type", p.type)
@@ -117,9 +118,9 @@ void write_diff_rows(JsonWriter& json, const FunctionTable& table) {
 
 std::string diff_report(const ReportHeader& header, const FunctionTable& table,
                         const ReportOptions& options) {
-  if (options.format == ReportFormat::kJson) return json(header, table);
+  if (options.format == ReportFormat::kJson) return diff_json(header, table);
   if (options.format == ReportFormat::kCsv) return csv(table);
-  return text(header, table, options);
+  return diff_text(header, table, options);
 }
 
 }  // namespace vesta

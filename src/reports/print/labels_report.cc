@@ -8,11 +8,11 @@ namespace vesta {
 namespace {
 
 // The values of one label that are shown: hosts and threads are few, request ids are not.
-using Shown = ShownRows<LabelValue>;
+using ShownValues = ShownRows<LabelValue>;
 
-Shown shown_values(const LabelKey& key, int64_t total, const ReportOptions& options) {
+ShownValues shown_values(const LabelKey& key, int64_t total, const ReportOptions& options) {
   const double least = options.min_share * static_cast<double>(total);
-  Shown out;
+  ShownValues out;
   for (const LabelValue& value : key.values) {
     if (out.has_room(options) && static_cast<double>(saturating_abs(value.weight)) >= least) {
       out.rows.push_back(value);
@@ -34,7 +34,7 @@ std::string text(const ReportHeader& p, const std::vector<LabelKey>& keys,
                                           format(key.weight), format(total),
                                           format_count(key.values.size()))) +
            "\n";
-    const Shown shown = shown_values(key, total, options);
+    const ShownValues shown = shown_values(key, total, options);
     for (const LabelValue& value : shown.rows) {
       out +=
           fmt::format("{:>10} {:>7}  {}\n", format(value.weight),
@@ -63,7 +63,7 @@ void write_label_keys(JsonWriter& json, const std::vector<LabelKey>& keys, int64
                       const ReportOptions& options) {
   json.key("labels").begin_array();
   for (const LabelKey& key : keys) {
-    const Shown shown = shown_values(key, total, options);
+    const ShownValues shown = shown_values(key, total, options);
     json.begin_object().field("key", key.key).field("weight", key.weight);
     json.key("values").begin_array();
     for (const LabelValue& value : shown.rows) {

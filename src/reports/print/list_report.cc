@@ -82,12 +82,12 @@ std::string function_text(const FunctionLines& f, std::string_view source,
 }
 
 // Positions of the functions that are shown.
-using Shown = ShownRows<size_t>;
+using ShownFunctions = ShownRows<size_t>;
 
-Shown shown_functions(const std::vector<FunctionLines>& functions, int64_t total,
-                      const ReportOptions& options) {
+ShownFunctions shown_functions(const std::vector<FunctionLines>& functions, int64_t total,
+                               const ReportOptions& options) {
   const double least = options.min_share * static_cast<double>(total);
-  Shown out;
+  ShownFunctions out;
   for (size_t i = 0; i < functions.size(); ++i) {
     if (out.has_room(options) && static_cast<double>(saturating_abs(functions[i].cum)) >= least) {
       out.rows.push_back(i);
@@ -101,7 +101,7 @@ Shown shown_functions(const std::vector<FunctionLines>& functions, int64_t total
 std::string text(const ReportHeader& p, const std::vector<FunctionLines>& functions,
                  const std::vector<std::string>& sources, const ReportOptions& options) {
   const int64_t total = p.total;
-  const Shown shown = shown_functions(functions, total, options);
+  const ShownFunctions shown = shown_functions(functions, total, options);
   SmallestWeight smallest;
   for (const size_t i : shown.rows) {
     for (const auto& [number, weight] : functions[i].lines) {
@@ -118,7 +118,7 @@ std::string text(const ReportHeader& p, const std::vector<FunctionLines>& functi
   return out + cut_text(shown.cut_rows, shown.cut_weight, total, options.style);
 }
 
-std::string csv(const std::vector<FunctionLines>& functions, const Shown& shown) {
+std::string csv(const std::vector<FunctionLines>& functions, const ShownFunctions& shown) {
   std::string out = "function,file,line,flat,cum\n";
   for (const size_t i : shown.rows) {
     for (const auto& [number, weight] : functions[i].lines) {
@@ -134,7 +134,7 @@ std::string csv(const std::vector<FunctionLines>& functions, const Shown& shown)
 void write_functions(JsonWriter& json, const std::vector<FunctionLines>& functions,
                      const std::vector<std::string>& sources, int64_t total,
                      const ReportOptions& options) {
-  const Shown shown = shown_functions(functions, total, options);
+  const ShownFunctions shown = shown_functions(functions, total, options);
   json.key("functions").begin_array();
   for (const size_t i : shown.rows) {
     const FunctionLines& f = functions[i];

@@ -37,7 +37,8 @@ std::string total_text(const ReportHeader& p) {
   return {};
 }
 
-std::string text(const ReportHeader& p, const FunctionTable& table, const ReportOptions& options) {
+std::string top_text(const ReportHeader& p, const FunctionTable& table,
+                     const ReportOptions& options) {
   const TextStyle& style = options.style;
   int64_t accounted = 0;
   for (const FunctionRow& row : table.rows) accounted = saturating_add(accounted, row.flat);
@@ -64,7 +65,7 @@ std::string text(const ReportHeader& p, const FunctionTable& table, const Report
   return out + cut_text(table.cut_rows, table.cut_flat, p.total, style);
 }
 
-std::string json(const ReportHeader& p, const FunctionTable& table) {
+std::string top_json(const ReportHeader& p, const FunctionTable& table) {
   JsonWriter out(1);
   out.begin_object();
   write_json_header(out, p);
@@ -116,9 +117,9 @@ void write_top_rows(JsonWriter& json, const FunctionTable& table) {
 
 std::string top_report(const ReportHeader& header, const FunctionTable& table,
                        const ReportOptions& options) {
-  if (options.format == ReportFormat::kJson) return json(header, table);
+  if (options.format == ReportFormat::kJson) return top_json(header, table);
   if (options.format == ReportFormat::kCsv) return csv(header, table);
-  return text(header, table, options);
+  return top_text(header, table, options);
 }
 
 std::string top_report(const FrameProfile& profile, TopOrder order, const ReportOptions& options) {

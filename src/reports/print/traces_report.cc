@@ -19,11 +19,11 @@ std::vector<size_t> by_weight(const FrameProfile& p) {
   return order;
 }
 
-using Shown = ShownRows<size_t>;
+using ShownTraces = ShownRows<size_t>;
 
-Shown shown_traces(const FrameProfile& p, int64_t total, const ReportOptions& options) {
+ShownTraces shown_traces(const FrameProfile& p, int64_t total, const ReportOptions& options) {
   const double least = options.min_share * static_cast<double>(total);
-  Shown out;
+  ShownTraces out;
   for (const size_t i : by_weight(p)) {
     if (out.has_room(options) && static_cast<double>(saturating_abs(p.weights[i].value)) >= least) {
       out.rows.push_back(i);
@@ -34,7 +34,7 @@ Shown shown_traces(const FrameProfile& p, int64_t total, const ReportOptions& op
   return out;
 }
 
-std::string text(const ReportHeader& header, const FrameProfile& p, const Shown& shown,
+std::string text(const ReportHeader& header, const FrameProfile& p, const ShownTraces& shown,
                  const ReportOptions& options) {
   const std::string rule = std::string(11, '-') + "+" + std::string(55, '-') + "\n";
   SmallestWeight smallest;
@@ -62,7 +62,7 @@ std::string text(const ReportHeader& header, const FrameProfile& p, const Shown&
   return out + cut_text(shown.cut_rows, shown.cut_weight, header.total, options.style);
 }
 
-std::string csv(const FrameProfile& p, const Shown& shown) {
+std::string csv(const FrameProfile& p, const ShownTraces& shown) {
   std::string out = "value,labels,stack\n";
   for (const size_t i : shown.rows) {
     const StackWeight& weight = p.weights[i];
@@ -85,7 +85,7 @@ std::string csv(const FrameProfile& p, const Shown& shown) {
 
 void write_traces(JsonWriter& json, const FrameProfile& p, int64_t total,
                   const ReportOptions& options) {
-  const Shown shown = shown_traces(p, total, options);
+  const ShownTraces shown = shown_traces(p, total, options);
   json.key("traces").begin_array();
   for (const size_t i : shown.rows) {
     const StackWeight& weight = p.weights[i];

@@ -24,8 +24,6 @@ constexpr std::string_view kGrpcType = "application/grpc";
 constexpr size_t kPrefixBytes = 5;
 constexpr uint8_t kCompressed = 1;
 constexpr char kWebTrailers = static_cast<char>(0x80);
-constexpr size_t kMinCompressedBytes = 1024;
-constexpr int kGzipLevel = 1;
 constexpr std::string_view kKnownCodings = "gzip,identity";
 
 // What stands behind the messages.

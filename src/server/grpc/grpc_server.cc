@@ -26,7 +26,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kMinCompressedBytes = 1024;
 constexpr int kMaxMetadataBytes = 32 * 1024;
 constexpr int kMaxStreams = 256;
 constexpr int kHandshakeMs = 10'000;

@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kBacklog = 4096;
+constexpr int kTcpBacklog = 4096;
 // Going through all connections takes milliseconds: not for each one that is refused.
 constexpr auto kLookAgain = std::chrono::milliseconds(100);
 constexpr int kIdleLookMs = 5'000;
@@ -28,7 +28,7 @@ constexpr int kPauseMs = 100;
 
 Result<std::unique_ptr<TcpAcceptor>> TcpAcceptor::listen(const ListenAddress& address,
                                                          size_t max_connections) {
-  VESTA_ASSIGN(ListenSocket socket, listen_on(address, kBacklog));
+  VESTA_ASSIGN(ListenSocket socket, listen_on(address, kTcpBacklog));
   UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake.valid()) {
     return Error{ErrorCode::kIo, "the process has no file descriptors left",

@@ -20,7 +20,7 @@
 namespace vesta::server {
 namespace {
 
-constexpr IngestProtocol kProtocol = IngestProtocol::kNative;
+constexpr IngestProtocol kNativeProtocol = IngestProtocol::kNative;
 
 // {a="b"} as in queries, or a=b,c=d.
 Result<LabelPairs> parse_labels(std::string_view text) {
@@ -80,9 +80,9 @@ Result<double> sample_rate_of(const HttpRequest& request) {
 
 Result<IngestReceipt> ingest_file(Ingest& ingest, const HttpRequest& request,
                                   const Caller& caller) {
-  VESTA_TRY(begin_ingest(ingest, kProtocol, caller, request.body.size()));
+  VESTA_TRY(begin_ingest(ingest, kNativeProtocol, caller, request.body.size()));
   IngestHints hints;
-  hints.protocol = kProtocol;
+  hints.protocol = kNativeProtocol;
   hints.id = request.header(kIdempotencyHeader);
   for (const std::string_view text : request.parameters("labels")) {
     VESTA_ASSIGN(LabelPairs labels, parse_labels(text));
@@ -114,7 +114,7 @@ Result<IngestReceipt> ingest_file(Ingest& ingest, const HttpRequest& request,
 HttpResponse handle_native_profiles(Ingest& ingest, const HttpRequest& request,
                                     const Caller& caller) {
   const auto receipt = ingest_file(ingest, request, caller);
-  if (!receipt) return refusal(ingest, kProtocol, caller, receipt.error());
+  if (!receipt) return refusal(ingest, kNativeProtocol, caller, receipt.error());
   JsonWriter json;
   json.begin_object();
   json.field("profiles", receipt->stored.profiles);

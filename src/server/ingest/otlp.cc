@@ -11,7 +11,7 @@
 namespace vesta::server {
 namespace {
 
-constexpr IngestProtocol kProtocol = IngestProtocol::kOtlp;
+constexpr IngestProtocol kOtlpProtocol = IngestProtocol::kOtlp;
 
 enum class Encoding { kProtobuf, kJson };
 
@@ -22,7 +22,7 @@ struct PartialSuccess {
 
 Result<PartialSuccess> export_profiles(Ingest& ingest, std::string_view body, Encoding encoding,
                                        std::string_view id, const Caller& caller) {
-  VESTA_TRY(begin_ingest(ingest, kProtocol, caller, body.size()));
+  VESTA_TRY(begin_ingest(ingest, kOtlpProtocol, caller, body.size()));
   PartialSuccess answer;
   if (body.empty()) return answer;
   const ReadOptions options = ingest.read_options(caller.tenant);
@@ -35,7 +35,7 @@ Result<PartialSuccess> export_profiles(Ingest& ingest, std::string_view body, En
   name_otlp_types(batch);
   name_otlp_labels(batch);
   IngestHints hints;
-  hints.protocol = kProtocol;
+  hints.protocol = kOtlpProtocol;
   hints.decoded_bytes = body.size();
   hints.partial = true;
   hints.id = id.empty() ? std::move(outcome.profile_ids) : std::string(id);
@@ -127,7 +127,7 @@ Result<std::string> handle_otlp_export(Ingest& ingest, std::string_view request,
   auto answer = export_profiles(ingest, request, Encoding::kProtobuf,
                                 caller.header(kIdempotencyHeader), caller);
   if (answer) return encode(*answer, Encoding::kProtobuf);
-  ingest.counters().count_refusal(kProtocol, answer.error().code);
+  ingest.counters().count_refusal(kOtlpProtocol, answer.error().code);
   return std::move(answer).error();
 }
 
@@ -139,7 +139,7 @@ HttpResponse handle_otlp_http(Ingest& ingest, const HttpRequest& request, const 
     Error error{ErrorCode::kInvalidInput,
                 fmt::format("Content-Type: '{}' is not supported", type.substr(0, 80)),
                 "send application/x-protobuf or application/json"};
-    return refusal(ingest, kProtocol, caller, error, 415);
+    return refusal(ingest, kOtlpProtocol, caller, error, 415);
   }
   const Encoding encoding = is_json ? Encoding::kJson : Encoding::kProtobuf;
   HttpResponse response;
@@ -148,7 +148,7 @@ HttpResponse handle_otlp_http(Ingest& ingest, const HttpRequest& request, const 
   if (answer) {
     response.body = encode(*answer, encoding);
   } else {
-    response = refusal(ingest, kProtocol, caller, answer.error());
+    response = refusal(ingest, kOtlpProtocol, caller, answer.error());
     response.body = encode_status(answer.error(), encoding);
   }
   response.content_type = is_json ? "application/json" : "application/x-protobuf";

@@ -17,7 +17,7 @@ namespace {
 using pyroscope::Payload;
 using pyroscope::PayloadFormat;
 
-constexpr IngestProtocol kProtocol = IngestProtocol::kPyroscopeIngest;
+constexpr IngestProtocol kPyroscopeProtocol = IngestProtocol::kPyroscopeIngest;
 
 PayloadFormat format_of(const HttpRequest& request) {
   const std::string_view word = request.parameter("format");
@@ -83,7 +83,7 @@ struct Failure {
 std::optional<Failure> ingest_request(Ingest& ingest, const HttpRequest& request,
                                       const Caller& caller) {
   const auto fail = [](Error error, int status = 422) { return Failure{std::move(error), status}; };
-  if (auto status = begin_ingest(ingest, kProtocol, caller, request.body.size()); !status)
+  if (auto status = begin_ingest(ingest, kPyroscopeProtocol, caller, request.body.size()); !status)
     return fail(std::move(status).error());
   const int64_t now_ns = ingest.now_ns();
   Payload payload;
@@ -131,7 +131,7 @@ std::optional<Failure> ingest_request(Ingest& ingest, const HttpRequest& request
 HttpResponse handle_pyroscope_ingest(Ingest& ingest, const HttpRequest& request,
                                      const Caller& caller) {
   if (const auto failure = ingest_request(ingest, request, caller))
-    return refusal(ingest, kProtocol, caller, failure->error, failure->invalid_status);
+    return refusal(ingest, kPyroscopeProtocol, caller, failure->error, failure->invalid_status);
   return {};
 }
 

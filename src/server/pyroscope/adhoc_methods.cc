@@ -137,8 +137,9 @@ Result<AdHocProfilesListResponse> list(const QueryApi& api, const AdHocProfilesL
 }
 
 // Of a type that both files have.
-Result<AdHocProfilesDiffResponse> diff(const QueryApi& api, const AdHocProfilesDiffRequest& request,
-                                       const Caller& caller) {
+Result<AdHocProfilesDiffResponse> diff_files(const QueryApi& api,
+                                             const AdHocProfilesDiffRequest& request,
+                                             const Caller& caller) {
   VESTA_ASSIGN(const size_t max_nodes, max_nodes_of(request, api));
   KeptFiles& uploads = *api.options.uploads;
   VESTA_ASSIGN(const KeptFile left_kept, uploads.find(caller.tenant, request.left_id()));
@@ -189,7 +190,7 @@ void add_adhoc_methods(Routes& routes, const QueryApiPtr& api) {
   add_method(routes, api, "Upload", Scope::kWrite, upload);
   add_method(routes, api, "Get", Scope::kRead, get);
   add_method(routes, api, "List", Scope::kRead, list);
-  add_method(routes, api, "Diff", Scope::kRead, diff);
+  add_method(routes, api, "Diff", Scope::kRead, diff_files);
 }
 
 }  // namespace vesta::server

@@ -25,7 +25,7 @@ using debuginfo::v1alpha1::ObjectMetadata;
 constexpr int64_t kUploadNs = 5 * kMinute;
 // Promises of clients, not files: bounded, the earliest is forgotten.
 constexpr size_t kMaxUploads = 1000;
-constexpr size_t kMaxNameBytes = 1024;
+constexpr size_t kMaxFileNameBytes = 1024;
 
 Status check_build_id(std::string_view id) {
   const bool is_hex = std::ranges::all_of(id, [](char c) { return hex_digit(c) >= 0; });
@@ -57,10 +57,10 @@ class DebugInfo {
       return Error{ErrorCode::kUsage, "the type of the file is not valid",
                    "send TYPE_EXECUTABLE_FULL or TYPE_EXECUTABLE_NO_TEXT"};
     }
-    if (file.name().size() > kMaxNameBytes || file.go_build_id().size() > kMaxNameBytes ||
-        file.otel_file_id().size() > kMaxNameBytes) {
+    if (file.name().size() > kMaxFileNameBytes || file.go_build_id().size() > kMaxFileNameBytes ||
+        file.otel_file_id().size() > kMaxFileNameBytes) {
       return Error{ErrorCode::kLimit, "the name of the file is too long",
-                   fmt::format("send up to {} bytes", kMaxNameBytes)};
+                   fmt::format("send up to {} bytes", kMaxFileNameBytes)};
     }
     const auto answer = [](bool should, std::string reason) {
       ShouldResponse response;

@@ -21,7 +21,7 @@
 namespace vesta::server {
 namespace {
 
-constexpr size_t kDotNodes = 100;
+constexpr size_t kRenderDotNodes = 100;
 constexpr int64_t kMaxTimelinePoints = 100'000;
 constexpr size_t kMaxGroupedPoints = 4'000'000;
 
@@ -148,7 +148,8 @@ Result<HttpResponse> render(const QueryApi& api, const HttpRequest& request, con
   if (request.parameter("format") == "dot") {
     HttpResponse response;
     response.content_type = "text/vnd.graphviz; charset=utf-8";
-    response.body = to_dot(selection, asked_nodes(request).value_or(0) > 0 ? max_nodes : kDotNodes);
+    response.body =
+        to_dot(selection, asked_nodes(request).value_or(0) > 0 ? max_nodes : kRenderDotNodes);
     return response;
   }
 
@@ -205,8 +206,8 @@ Result<HttpResponse> render_diff(const QueryApi& api, const HttpRequest& request
 }
 
 // `__name__` lists profile types, as it always did here.
-Result<HttpResponse> label_values(const QueryApi& api, const HttpRequest& request,
-                                  const Caller& caller) {
+Result<HttpResponse> render_label_values(const QueryApi& api, const HttpRequest& request,
+                                         const Caller& caller) {
   const std::string_view label = request.parameter("label");
   if (label.empty()) {
     return Error{ErrorCode::kUsage, "label is required", "send the name of a label"};
@@ -253,7 +254,7 @@ void add_render_routes(Routes& routes, const QueryApiPtr& api) {
   for (const char* prefix : {"/pyroscope", ""}) {
     add_get(routes, api, std::string(prefix) + "/render", render);
     add_get(routes, api, std::string(prefix) + "/render-diff", render_diff);
-    add_get(routes, api, std::string(prefix) + "/label-values", label_values);
+    add_get(routes, api, std::string(prefix) + "/label-values", render_label_values);
   }
   add_get(routes, api, "/api/v1/status/buildinfo", build_info);
 }

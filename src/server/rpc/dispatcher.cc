@@ -19,11 +19,8 @@
 namespace vesta::server {
 namespace {
 
-constexpr size_t kMinCompressedBytes = 1024;
 // Errors and health checks are smaller, and as many as there are connections fit into memory.
 constexpr uint64_t kSmallAnswer = 16 * 1024;
-// What costs least: the answer is waited for, and most are JSON, which shrinks well at any level.
-constexpr int kGzipLevel = 1;
 // Most profiles unpack to less than this many times their size; only the others are unpacked again,
 // with as many times the room.
 constexpr uint64_t kUsualRatio = 16;

@@ -18,6 +18,7 @@
 
 #include "store/rocksdb/private_directory.h"
 #include "store/rocksdb/replay_guard.h"
+#include "store/rocksdb/slice.h"
 
 namespace vesta::rocks {
 namespace {
@@ -29,10 +30,6 @@ constexpr std::string_view kSchema = "5";
 // pieces of profiles, all else is the same.
 constexpr std::array<std::string_view, 2> kSchemasBefore = {"3", "4"};
 constexpr auto kRetryInterval = std::chrono::milliseconds(100);
-
-rocksdb::Slice slice(std::string_view text) {
-  return {text.data(), text.size()};
-}
 
 // RocksDB's own messages: warnings and worse go to the operator, the rest nowhere. What it drops of
 // a log goes to the guard, which says it in our words.

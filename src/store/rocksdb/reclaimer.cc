@@ -11,6 +11,7 @@
 #include "base/mutex.h"
 #include "store/rocksdb/format/keys.h"
 #include "store/rocksdb/series_posting.h"
+#include "store/rocksdb/slice.h"
 
 namespace vesta::rocks {
 namespace {
@@ -22,10 +23,6 @@ constexpr uint64_t kPieceBytes = uint64_t{128} << 20;
 constexpr auto kLongestRest = std::chrono::seconds(5);
 constexpr uint64_t kRangeDeletionsInMemory = 8192;
 constexpr size_t kHourKey = 8;  // tenant and hour
-
-rocksdb::Slice slice(std::string_view text) {
-  return {text.data(), text.size()};
-}
 
 bool is_by_hour(Family family) {
   return family == Family::kRaw || family == Family::kTotals || family == Family::kHours;

@@ -7,13 +7,10 @@
 #include "base/time.h"
 #include "store/rocksdb/reclaimer.h"
 #include "store/rocksdb/rollup/rollup_planner.h"
+#include "store/rocksdb/slice.h"
 
 namespace vesta::rocks {
 namespace {
-
-rocksdb::Slice slice(std::string_view text) {
-  return {text.data(), text.size()};
-}
 
 // Runs of what goes, each as long as nothing that stays lies in between.
 template <class Visit>

@@ -18,7 +18,7 @@ constexpr uint64_t kSliceSeries = 1024;
 constexpr uint64_t kSliceRuns = 64;       // of series, each of which is a deletion in every hour
 constexpr uint64_t kSlicePartSeries = 8;  // where an hour goes in part, profile by profile
 
-struct Slice {
+struct TimeSlice {
   SeriesSet series;
   TimeRange range;
 };
@@ -28,7 +28,7 @@ class Slicer {
  public:
   Slicer(const SeriesSet& doomed, TimeRange range) : doomed_(doomed), range_(range) {}
 
-  std::optional<Slice> next(const SeriesIndex& index) {
+  std::optional<TimeSlice> next(const SeriesIndex& index) {
     if (range_.empty()) return std::nullopt;
     const Day last = day_of_hour(last_hour(range_));
     if (!day_) day_ = day_of_hour(first_hour(range_));
@@ -36,7 +36,7 @@ class Slicer {
          ++at) {
       if (at->first != *day_) series_ = 0;
       day_ = at->first;
-      Slice slice;
+      TimeSlice slice;
       slice.range = {std::max(range_.start_ns, bucket_start_ns(*day_, kDay)),
                      std::min(range_.end_ns, bucket_end_ns(*day_, kDay))};
       take(at->second, slice);
@@ -46,7 +46,7 @@ class Slicer {
   }
 
  private:
-  void take(const SeriesSet& active, Slice& slice) {
+  void take(const SeriesSet& active, TimeSlice& slice) {
     const bool has_parts = slice.range.start_ns % kHour != 0 || slice.range.end_ns % kHour != 0;
     const uint64_t most = has_parts ? kSlicePartSeries : kSliceSeries;
     uint64_t count = 0;
@@ -83,7 +83,7 @@ Result<SeriesSet> remove_in_slices(Store& store, Tenant& tenant, const SeriesSet
     const MutexLock step(tenant.step);
     const auto gate = tenant.gate.enter_alone();
     tenant.index_mutex.assume_no_writer();  // the gate keeps them out
-    const std::optional<Slice> slice = slicer.next(tenant.index);
+    const std::optional<TimeSlice> slice = slicer.next(tenant.index);
     if (!slice) break;
     VESTA_ASSIGN(const SeriesSet lost, Removal(store, tenant).run(slice->series, slice->range));
     touched |= lost;

@@ -13,6 +13,7 @@
 #include "store/rocksdb/remover.h"
 #include "store/rocksdb/rollup/rollup_builder.h"
 #include "store/rocksdb/rollup/rollup_planner.h"
+#include "store/rocksdb/slice.h"
 #include "store/rocksdb/store.h"
 #include "store/rocksdb/writer.h"
 
@@ -22,10 +23,6 @@ namespace {
 using rocks::Family;
 using rocks::SeriesSet;
 using rocks::Tenant;
-
-rocksdb::Slice slice(std::string_view text) {
-  return {text.data(), text.size()};
-}
 
 class RocksdbEngine final : public Engine {
  public:
@@ -136,9 +133,9 @@ class RocksdbEngine final : public Engine {
     std::string tenant_key(rocks::meta_key(rocks::MetaKind::kTenant).view());
     tenant_key += name;
     batch.Put(store_.database->family(Family::kMeta), tenant_key,
-              slice(rocks::Key().u32(tenant.id).view()));
+              rocks::slice(rocks::Key().u32(tenant.id).view()));
     batch.Put(store_.database->family(Family::kMeta),
-              slice(rocks::meta_key(rocks::MetaKind::kRetention).u32(tenant.id).view()),
+              rocks::slice(rocks::meta_key(rocks::MetaKind::kRetention).u32(tenant.id).view()),
               rocks::encode_policy(policy));
     VESTA_TRY(store_.database->write(batch, true));
     {

@@ -17,14 +17,11 @@
 #include "store/retention.h"
 #include "store/rocksdb/format/keys.h"
 #include "store/rocksdb/format/record.h"
+#include "store/rocksdb/slice.h"
 #include "store/series_labels.h"
 
 namespace vesta::rocks {
 namespace {
-
-rocksdb::Slice slice(std::string_view text) {
-  return {text.data(), text.size()};
-}
 
 // One sample type of one profile.
 struct Item {

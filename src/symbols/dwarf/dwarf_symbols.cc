@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kMaxUnitRanges = 4'000'000;
 // Entries of range lists that are read to find the units' ranges.
-constexpr uint64_t kRangeEntries = 64'000'000;
+constexpr uint64_t kUnitRangeEntries = 64'000'000;
 
 // The lowest address of code. Tables keep 32-bit distances from it; no program has more code.
 uint64_t lowest_code_address(const ElfFile& file) {
@@ -66,7 +66,7 @@ void DwarfSymbols::index_units() {
   std::vector<Interval> intervals;
   std::vector<bool> known(offsets.size() + 1, true);
   bool complete = true;
-  uint64_t budget = kRangeEntries;
+  uint64_t budget = kUnitRangeEntries;
   DwarfUnit unit;
   for (uint32_t i = 0; i < offsets.size(); ++i) {
     if (!file_->read_unit(offsets[i], unit)) continue;

@@ -8,7 +8,6 @@
 namespace vesta::agent {
 namespace {
 
-constexpr uint64_t kVersion = 1;
 constexpr int kLevel = 3;  // 6 takes twice the time for 7 % less
 
 void put_text(std::string& out, std::string_view text) {
@@ -198,7 +197,7 @@ std::string BatchLogWriter::append(const ProfileBatch& batch) {
   while (stack_nodes_.size() < dictionary_.stacks.size())
     stack_nodes_.push_back(node_of(StackId(stack_nodes_.size())));
   std::string out;
-  put_varint(out, kVersion);
+  put_varint(out, kBatchLogVersion);
   put_sizes(out, from);
   put_tables(out, from);
   out += rows;

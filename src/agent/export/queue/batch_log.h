@@ -16,6 +16,9 @@
 
 namespace vesta::agent {
 
+// Of records; those of another are not read.
+inline constexpr uint64_t kBatchLogVersion = 1;
+
 // How many entries each table has.
 struct TableSizes {
   uint64_t strings = 1;

@@ -9,7 +9,6 @@
 namespace vesta::agent {
 namespace {
 
-constexpr uint64_t kVersion = 1;
 constexpr uint64_t kMaxRecordBytes = uint64_t{1} << 30;
 constexpr size_t kMaxStackDepth = 1 << 16;
 // Of all stacks of a log together; a day of real ones has far fewer.
@@ -31,7 +30,7 @@ class BatchLogDecoder {
       : dictionary_(reader.dictionary_), nodes_(reader.nodes_), in_(bytes) {}
 
   bool read(std::vector<Profile>& profiles) {
-    return in_.uleb() == kVersion && follows() && read_strings() && read_functions() &&
+    return in_.uleb() == kBatchLogVersion && follows() && read_strings() && read_functions() &&
            read_mappings() && read_locations() && read_label_sets() && read_links() &&
            read_nodes() && read_stacks() && read_profiles(profiles) && in_.ok() && in_.at_end();
   }

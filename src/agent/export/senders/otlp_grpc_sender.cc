@@ -43,7 +43,7 @@ constexpr int kGzipLevel = 4;
 
 constexpr const char* kMethod =
     "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export";
-constexpr int kMaxAnswerBytes = 4 << 20;
+constexpr int kMaxMessageBytes = 4 << 20;
 constexpr int kMaxReconnectMs = 30'000;
 constexpr unsigned kCertificateSeconds = 60;  // how often changed files are looked for
 constexpr uint64_t kMaxPemBytes = uint64_t{4} << 20;
@@ -252,7 +252,7 @@ Result<std::unique_ptr<Sender>> make_otlp_grpc_sender(const ExporterConfig& conf
   }
   grpc::ChannelArguments arguments;
   arguments.SetUserAgentPrefix(fmt::format("vesta/{}", version));
-  arguments.SetMaxReceiveMessageSize(kMaxAnswerBytes);
+  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
   arguments.SetMaxSendMessageSize(-1);
   // Retries are the queue's business, and each exporter has its own connection.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);

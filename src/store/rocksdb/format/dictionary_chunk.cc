@@ -5,7 +5,7 @@
 namespace vesta::rocks {
 namespace {
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kChunkVersion = 1;
 
 void put_hash(std::string& out, const Hash128& hash) {
   for (const uint64_t part : {hash.high, hash.low}) {
@@ -42,7 +42,7 @@ DictionaryMark get_mark(VarintReader& reader) {
 }
 
 bool read_header(VarintReader& reader, ChunkHeader& header) {
-  if (reader.byte() != kVersion) return false;
+  if (reader.byte() != kChunkVersion) return false;
   header.from = get_mark(reader);
   header.count = get_mark(reader);
   // Every entry takes a byte at least.
@@ -138,7 +138,7 @@ std::string encode_chunk(const StackTree& tree, const LabelSets& label_sets,
                          const DictionaryMark& from) {
   const DictionaryMark to = mark_of(tree, label_sets);
   std::string out;
-  out.push_back(static_cast<char>(kVersion));
+  out.push_back(static_cast<char>(kChunkVersion));
   put_mark(out, from);
   put_mark(out, {to.strings - from.strings, to.frames - from.frames, to.nodes - from.nodes,
                  to.name_nodes - from.name_nodes, to.stacks - from.stacks,

@@ -10,8 +10,8 @@ namespace vesta::rocks {
 namespace {
 
 // Sums alone, by the start of profiles.
-constexpr uint8_t kVersionBefore = 1;
-constexpr uint8_t kVersion = 2;
+constexpr uint8_t kTotalsVersionBefore = 1;
+constexpr uint8_t kTotalsVersion = 2;
 // Of an hour: a client that leaves gaps has more, and its profiles are looked at one by one.
 constexpr size_t kMostRanges = 4;
 
@@ -61,7 +61,7 @@ void put_summary(std::string& out, const HourSummary& summary) {
 bool read_summary(VarintReader& reader, uint8_t version, HourSummary& summary) {
   summary.profiles = reader.varint();
   summary.sum = reader.signed_varint();
-  if (version == kVersionBefore) return reader.ok();
+  if (version == kTotalsVersionBefore) return reader.ok();
   const uint64_t ranges = reader.varint();
   if (ranges > kMostRanges + 1) return false;
   summary.has_spread = ranges != 0;
@@ -79,13 +79,13 @@ bool read_summary(VarintReader& reader, uint8_t version, HourSummary& summary) {
 }
 
 bool is_version(uint8_t version) {
-  return version == kVersion || version == kVersionBefore;
+  return version == kTotalsVersion || version == kTotalsVersionBefore;
 }
 
 }  // namespace
 
 std::string encode_hour_totals(Hour hour, const std::vector<TimedTotal>& totals) {
-  std::string out(1, static_cast<char>(kVersion));
+  std::string out(1, static_cast<char>(kTotalsVersion));
   put_summary(out, summary_of(hour, totals));
   TimedTotal last;
   last.time_ns = bucket_start_ns(hour, kHour);
@@ -99,7 +99,7 @@ std::string encode_hour_totals(Hour hour, const std::vector<TimedTotal>& totals)
 }
 
 std::string encode_day_totals(Day day, const std::vector<HourSummary>& hours) {
-  std::string out(1, static_cast<char>(kVersion));
+  std::string out(1, static_cast<char>(kTotalsVersion));
   put_varint(out, hours.size());
   for (const HourSummary& hour : hours) {
     out.push_back(static_cast<char>(hour.hour - first_hour_of(day)));
@@ -131,7 +131,7 @@ bool HourTotals::parse(std::string_view bytes, Hour hour) {
   if (!is_version(version)) return false;
   summary_ = {};
   summary_.hour = hour;
-  has_durations_ = version == kVersion;
+  has_durations_ = version == kTotalsVersion;
   if (!read_summary(reader, version, summary_)) return false;
   entries_ = bytes.substr(bytes.size() - reader.remaining());
   return summary_.profiles <= entries_.size();

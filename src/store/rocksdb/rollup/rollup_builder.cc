@@ -14,6 +14,7 @@
 #include "store/rocksdb/format/stored_totals.h"
 #include "store/rocksdb/query/query_scope.h"
 #include "store/rocksdb/series_posting.h"
+#include "store/rocksdb/slice.h"
 
 namespace vesta::rocks {
 namespace {
@@ -21,10 +22,6 @@ namespace {
 constexpr size_t kBatchBytes = size_t{1} << 20;
 
 using Service = std::pair<PartitionNumber, TypeNumber>;
-
-rocksdb::Slice slice(std::string_view text) {
-  return {text.data(), text.size()};
-}
 
 // Sums over one view of the store, written as they come. None of it counts before the watermark
 // moves or a mark goes, so nothing has to be atomic here.

@@ -1,4 +1,4 @@
-# gRPC as the target PkgConfig::GRPC. pkg_check_modules() would ask pkg-config 17 questions, each of which takes it half a
+# gRPC as the target PkgConfig::GRPC. pkg_check_modules() would ask pkg-config 19 questions, each of which takes it half a
 # second for gRPC and all of Abseil; this asks one.
 if(NOT VESTA_GRPC_LIBRARIES)
   execute_process(COMMAND "${PKG_CONFIG_EXECUTABLE}" --libs-only-l grpc++ OUTPUT_VARIABLE flags RESULT_VARIABLE failed

@@ -426,7 +426,7 @@ Status Sampling::run(SampleConsumer& consumer) {
   parts.start_unix_ns = clock_ns(CLOCK_REALTIME);
   parts.sampling_ns = monotonic_ns();
   parts.last_told_ns = parts.sampling_ns;
-  VESTA_TRY(parts.session->follow_forks());
+  VESTA_TRY(parts.session->follow());
   for (const Parts::ActiveProbe& active : parts.probes) VESTA_TRY(active.probe->start());
   parts.namer = std::jthread([&parts] {
     name_thread("vesta-naming");

@@ -316,7 +316,7 @@ Result<int> run(const Arguments& arguments, Console& console) {
   if (plan.has_command) {
     VESTA_ASSIGN(ChildProcess prepared, ChildProcess::prepare(arguments.positional));
     child.emplace(std::move(prepared));
-    plan.recording.sampling.targets.pids = {static_cast<uint32_t>(child->pid())};
+    plan.recording.sampling.targets.held_pids = {static_cast<uint32_t>(child->pid())};
   }
   const Interrupt interrupt;
   const UniqueFd counting = count_cost(plan);

@@ -1,7 +1,8 @@
 // Off-CPU time: how long threads wait, and where. A thread's wait begins when it leaves a CPU and
 // ends when it has one again; what came after the wake-up is time in a run queue. Which waits are
-// sent is decided when their length is known (wait_weight.h says how), and their user stack is
-// taken when the thread leaves its system call, where it is the same as before.
+// sent is decided when their length is known (wait_weight.h says how): the blocked part at the
+// wake-up, where the stack of whoever woke the thread can be taken, the other when it runs. The user
+// stack is taken when the thread leaves its system call, where it is the same as before.
 #include <linux/bpf.h>
 // After linux/bpf.h, whose types they use.
 #include <bpf/bpf_core_read.h>
@@ -14,6 +15,7 @@
 #include "off_cpu/estimate.h"
 #include "off_cpu/takes.h"
 #include "off_cpu/waits.h"
+#include "off_cpu/waker.h"
 #include "shared/off_cpu.h"
 #include "tasks.h"
 
@@ -35,8 +37,11 @@ static __always_inline void vesta_leave(void* context, int preempt, struct task_
   wait->wake_ns = 0;
   wait->began_ns = now;
   wait->wait_class = vesta_class_of(state);
+  wait->blocked_ns = 0;
+  wait->link = 0;
   wait->is_counted = 0;
   wait->is_early = 0;
+  wait->is_for_futex = vesta_waits_for_futex(task);
   if (vesta_syscall_of(task) == ~0ULL && !vesta_never_runs_user_code(task) &&
       !(task->flags & VESTA_PF_EXITING)) {
     wait->is_early = 1;
@@ -73,6 +78,8 @@ static __always_inline void vesta_hold_take(struct task_struct* task, struct ves
   }
   if (is_shown) {
     take->detail = vesta_detail_of(task, wait->wait_class);
+    take->object = vesta_lock_address(task);
+    take->link = wait->link;
     const long bytes = bpf_get_task_stack(task, take->frames, VESTA_MAX_KERNEL_FRAMES * 8, 0);
     take->sample.kernel_frames = bytes > 0 ? (__u16)((__u64)bytes / 8) : 0;
     if (bytes <= 0) vesta_count(VESTA_COUNT_KERNEL_STACK_FAILED);
@@ -91,9 +98,7 @@ static __always_inline void vesta_send_kernel_stack(struct task_struct* task,
     return;
   }
   vesta_begin_foreign(take, task);
-  const __u64 detail = vesta_detail_of(task, wait->wait_class);
-  vesta_send_stored(take, weights[0], counts[0], detail);
-  vesta_send_stored(take, weights[1], counts[1], vesta_ready_detail(detail));
+  vesta_send_both(take, task, wait, weights, counts);
   vesta_free_take(take);
 }
 
@@ -106,7 +111,7 @@ static __always_inline void vesta_enter(struct task_struct* task, __u64 now) {
   __u64 ns[VESTA_WAIT_PARTS];
   vesta_split(wait, since, now, ns);
   // A cut may have been a little ahead.
-  if (!(ns[0] | ns[1])) return;
+  if (!(ns[0] | ns[1] | wait->blocked_ns)) return;
   if (now - wait->began_ns < min_wait_ns) {
     vesta_add_total(VESTA_WAIT_TOTAL_SHORT, ns[0] + ns[1], 1);
     if (wait->is_early) {
@@ -116,12 +121,12 @@ static __always_inline void vesta_enter(struct task_struct* task, __u64 now) {
     }
     return;
   }
-  const int is_blocked = wait->wait_class != VESTA_WAIT_RUN_QUEUE;
-  if (is_blocked) vesta_add_total(wait->wait_class, ns[0], 1);
-  if (ns[1]) vesta_add_total(VESTA_WAIT_RUN_QUEUE, ns[1], is_blocked ? 0 : 1);
   __u64 weights[VESTA_WAIT_PARTS];
   __u64 counts[VESTA_WAIT_PARTS];
   vesta_weigh(wait, ns, vesta_theta(), weights, counts);
+  const int is_blocked = wait->wait_class != VESTA_WAIT_RUN_QUEUE;
+  if (is_blocked) vesta_add_total(wait->wait_class, ns[0], 1);
+  if (ns[1]) vesta_add_total(VESTA_WAIT_RUN_QUEUE, ns[1], is_blocked ? 0 : 1);
   if (wait->is_early) {
     vesta_learn(wait, ns[0] + ns[1]);
     vesta_end_early(task, wait, weights, counts);
@@ -147,7 +152,11 @@ SEC("tp_btf/sched_waking")
 int BPF_PROG(note_wake_up, struct task_struct* task) {
   if (vesta_is_skipped(task)) return 0;
   struct vesta_wait* wait = bpf_task_storage_get(&waits, task, 0, 0);
-  if (wait && wait->since_ns && !wait->wake_ns) wait->wake_ns = bpf_ktime_get_ns();
+  if (!wait || !wait->since_ns || wait->wake_ns) return 0;
+  const __u64 now = bpf_ktime_get_ns();
+  wait->wake_ns = now;
+  if (wait->wait_class == VESTA_WAIT_RUN_QUEUE) return 0;
+  if (vesta_draw_blocked(wait, now)) vesta_tell_waker(ctx, wait);
   return 0;
 }
 

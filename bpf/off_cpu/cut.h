@@ -46,6 +46,7 @@ int cut_waits(struct bpf_iter__task* context) {
     wait->wait_class = vesta_class_of(state);
     wait->began_ns = cut;
     if (vesta_syscall_of(task) == ~0ULL && !vesta_never_runs_user_code(task)) wait->is_early = 1;
+    wait->is_for_futex = vesta_waits_for_futex(task);
     *(volatile __u64*)&wait->since_ns = cut;
     return 0;
   }
@@ -59,17 +60,19 @@ int cut_waits(struct bpf_iter__task* context) {
   vesta_split(wait, since, cut, ns);
   // Before anything is said: when the wait has just ended, its end accounts for all.
   if (__sync_val_compare_and_swap(&wait->since_ns, since, cut) != since) return 0;
+  const __u64 theta = vesta_theta();
+  vesta_weigh(wait, ns, theta, open->ns, open->count);
   if (ns[0]) vesta_add_total(wait->wait_class, ns[0], 0);
   if (ns[1]) vesta_add_total(VESTA_WAIT_RUN_QUEUE, ns[1], 0);
   // A wait is counted where it is certain to be taken, else when it ends.
-  const __u64 theta = vesta_theta();
-  const int is_certain = ns[vesta_counted_part(ns)] >= theta;
-  vesta_weigh(wait, ns, theta, open->ns, open->count);
+  const int is_certain = ns[vesta_counted_part(wait, ns)] >= theta;
   if (is_certain) {
     wait->is_counted = 1;
   } else {
     open->count[0] = open->count[1] = 0;
   }
+  open->link = open->ns[0] ? wait->link : 0;
+  open->object = vesta_lock_address(task);
   // It stays in its system call: what it waited for before has the same user stack.
   __u32 place = 0;
   struct vesta_take* take = wait->is_early ? 0 : vesta_own_take(task, wait, &place);
@@ -78,6 +81,7 @@ int cut_waits(struct bpf_iter__task* context) {
     open->ns[1] += take->ns[1];
     open->count[0] += take->count[0];
     open->count[1] += take->count[1];
+    if (!open->link) open->link = take->link;
     vesta_free_take(take);
   }
   if (!(open->ns[0] | open->ns[1])) return 0;

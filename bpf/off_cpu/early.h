@@ -87,8 +87,6 @@ static __always_inline void vesta_end_early(struct task_struct* task, struct ves
     vesta_begin_foreign(take, task);
     vesta_add_user_leaf(take, task);
   }
-  const __u64 detail = vesta_detail_of(task, wait->wait_class);
-  vesta_send_stored(take, weights[0], counts[0], detail);
-  vesta_send_stored(take, weights[1], counts[1], vesta_ready_detail(detail));
+  vesta_send_both(take, task, wait, weights, counts);
   vesta_free_take(take);
 }

@@ -61,18 +61,38 @@ static __always_inline void vesta_split(const struct vesta_wait* wait, __u64 sin
   ns[VESTA_WAIT_READY] = ready;
 }
 
-// The longer part carries the count: its weight varies less.
-static __always_inline int vesta_counted_part(const __u64* ns) {
+// The longer part carries the count: its weight varies less. But contentions of locks are counted
+// where the time is that the lock was held.
+static __always_inline int vesta_counted_part(const struct vesta_wait* wait, const __u64* ns) {
+  if (wait->is_for_futex && ns[VESTA_WAIT_BLOCKED]) return VESTA_WAIT_BLOCKED;
   return ns[VESTA_WAIT_READY] > ns[VESTA_WAIT_BLOCKED] ? VESTA_WAIT_READY : VESTA_WAIT_BLOCKED;
 }
 
-static __always_inline void vesta_weigh(struct vesta_wait* wait, const __u64* ns, __u64 theta,
+// The thread is being woken: draws the blocked part. What it stands for, 0: it is not taken, or its
+// end will tell.
+static __always_inline __u64 vesta_draw_blocked(struct vesta_wait* wait, __u64 now) {
+  const __u64 since = wait->since_ns;
+  if (now <= since || now - wait->began_ns < min_wait_ns) return 0;
+  // When a cut has it, what is left is told at the end.
+  if (__sync_val_compare_and_swap(&wait->since_ns, since, now) != since) return 0;
+  wait->blocked_weight = vesta_wait_weight(&wait->stretch, now - since, vesta_theta());
+  *(volatile __u64*)&wait->blocked_ns = now - since;
+  return wait->blocked_weight;
+}
+
+// Draws both parts, adds to them what was drawn at the wake-up, and counts the wait.
+static __always_inline void vesta_weigh(struct vesta_wait* wait, __u64* ns, __u64 theta,
                                         __u64* weights, __u64* counts) {
   weights[0] = ns[0] ? vesta_wait_weight(&wait->stretch, ns[0], theta) : 0;
+  if (wait->blocked_ns) {
+    const __u64 drawn_ns = __sync_lock_test_and_set(&wait->blocked_ns, 0);
+    ns[0] += drawn_ns;
+    if (drawn_ns) weights[0] += wait->blocked_weight;
+  }
   weights[1] = ns[1] ? vesta_wait_weight(&wait->stretch, ns[1], theta) : 0;
   counts[0] = counts[1] = 0;
   if (wait->is_counted) return;
-  if (vesta_counted_part(ns) == VESTA_WAIT_READY) {
+  if (vesta_counted_part(wait, ns) == VESTA_WAIT_READY) {
     if (weights[1]) counts[1] = vesta_wait_count(ns[1], weights[1]);
   } else if (weights[0]) {
     counts[0] = vesta_wait_count(ns[0], weights[0]);

@@ -30,7 +30,10 @@ struct vesta_take {
   __u64 owner;  // 0: free
   __u64 ns[VESTA_WAIT_PARTS];
   __u64 count[VESTA_WAIT_PARTS];
-  __u64 detail;  // of the blocked part
+  // Of the blocked part.
+  __u64 detail;
+  __u64 object;
+  __u64 link;
   // As they are sent.
   struct vesta_sample sample;
   __u64 frames[VESTA_MAX_FRAMES];
@@ -91,6 +94,7 @@ static __always_inline struct vesta_take* vesta_claim_take(__u32 owner, __u32* p
     if (__sync_val_compare_and_swap(&take->owner, 0, (__u64)owner) != 0) continue;
     *place = index + 1;
     take->ns[0] = take->ns[1] = take->count[0] = take->count[1] = 0;
+    take->object = take->link = 0;
     return take;
   }
   return 0;
@@ -127,8 +131,11 @@ static __noinline int vesta_finish_take(struct vesta_take* take) {
   bpf_probe_read_kernel(record->payload, frames * 8, take->frames);
   record->sample.kernel_frames = (__u16)frames;
   vesta_take_user_stack(0, record, VESTA_SCRATCH_TRACEPOINT, task);
+  record->sample.object = take->object;
+  record->sample.link = take->link;
   vesta_send_part(record, take->ns[VESTA_WAIT_BLOCKED], take->count[VESTA_WAIT_BLOCKED],
                   take->detail);
+  record->sample.object = record->sample.link = 0;
   vesta_send_part(record, take->ns[VESTA_WAIT_READY], take->count[VESTA_WAIT_READY],
                   vesta_ready_detail(take->detail));
   record->is_busy = 0;
@@ -182,4 +189,16 @@ static __noinline int vesta_send_stored(struct vesta_take* take, __u64 ns, __u64
     vesta_count(VESTA_COUNT_SENT);
   }
   return 0;
+}
+
+// A wait with its whole stack in the take is over.
+static __always_inline void vesta_send_both(struct vesta_take* take, struct task_struct* task,
+                                            const struct vesta_wait* wait, const __u64* weights,
+                                            const __u64* counts) {
+  const __u64 detail = vesta_detail_of(task, wait->wait_class);
+  take->sample.object = vesta_lock_address(task);
+  take->sample.link = wait->link;
+  vesta_send_stored(take, weights[0], counts[0], detail);
+  take->sample.object = take->sample.link = 0;
+  vesta_send_stored(take, weights[1], counts[1], vesta_ready_detail(detail));
 }

@@ -32,12 +32,16 @@ struct vesta_wait {
   __u64 began_ns;
   __u64 wake_ns;  // 0: not yet
   __u64 expected_ns[VESTA_EARLY_KINDS];
+  // What was blocked until the wake-up, and what it stands for: drawn there, told when the wait ends.
+  __u64 blocked_ns;
+  __u64 blocked_weight;
+  __u64 link;  // of whoever woke it; 0: not known
   struct vesta_stretch stretch;
   __u32 take;  // index + 1 of a take that waits for the user stack, or for the end of the wait
   __u8 wait_class;
   __u8 is_counted;  // among the waits, at a cut
   __u8 is_early;    // outside of a system call
-  __u8 padding;
+  __u8 is_for_futex;
 };
 
 struct {
@@ -68,9 +72,25 @@ static __always_inline int vesta_is_skipped(const struct task_struct* task) {
   return task->pid == 0 || (!with_kernel_threads && (task->flags & VESTA_PF_KTHREAD));
 }
 
+// REQUIRES: it does not run.
+static __always_inline int vesta_waits_for_futex(struct task_struct* task) {
+  return vesta_syscall_of(task) == VESTA_FUTEX_CALL && !vesta_never_runs_user_code(task);
+}
+
 static __always_inline __u64 vesta_detail_of(struct task_struct* task, __u32 wait_class) {
-  return vesta_wait_detail(vesta_syscall_of(task), wait_class,
-                           BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait));
+  const __u64 detail = vesta_wait_detail(vesta_syscall_of(task), wait_class,
+                                         BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait));
+  if (!vesta_waits_for_futex(task)) return detail;
+  // What it asked for is still in its registers.
+  const struct pt_regs* regs = (const struct pt_regs*)bpf_task_pt_regs(task);
+  return detail | vesta_futex_detail(regs->si, (__u32)regs->dx, regs->r10 != 0);
+}
+
+// The word that a thread waits for in futex(2), else 0.
+static __always_inline __u64 vesta_lock_address(struct task_struct* task) {
+  if (!vesta_waits_for_futex(task)) return 0;
+  const struct pt_regs* regs = (const struct pt_regs*)bpf_task_pt_regs(task);
+  return regs->di;
 }
 
 static __always_inline __u64 vesta_ready_detail(__u64 detail) {

@@ -34,7 +34,10 @@ struct ProbeOptions {
 struct OpenEvent {
   const vesta_thread& thread;  // which does not run
   std::array<uint64_t, VESTA_MAX_VALUES> values{};
-  uint64_t detail = 0;  // as in a record
+  // As in a record.
+  uint64_t detail = 0;
+  uint64_t object = 0;
+  uint64_t link = 0;
 };
 using UseOpenEvent = std::function<void(const OpenEvent&)>;
 
@@ -102,10 +105,10 @@ struct ProbeKind {
   Result<std::unique_ptr<Probe>> (*load)(const KernelSession& session, uint32_t number,
                                          const ProbeOptions& options) = nullptr;
   // For a kind whose events have a cause: a word for it, from vesta_sample::detail and the names of
-  // the kernel's functions, leaf first. It becomes the innermost frame, and the label `cause_label`.
+  // the kernel's and of user functions, leaf first. It becomes the innermost frame, and the label `cause_label`.
   std::string_view cause_label = {};
-  std::string_view (*cause_of)(uint64_t detail,
-                               std::span<const std::string_view> functions) = nullptr;
+  std::string_view (*cause_of)(uint64_t detail, std::span<const std::string_view> kernel,
+                               std::span<const std::string_view> user) = nullptr;
 };
 
 }  // namespace vesta::agent

@@ -183,6 +183,8 @@ void Sampling::Parts::cut_open_events(uint64_t time_ns, uint64_t older_than_ns) 
       head.tid = event.thread.tid;
       head.time_ns = time_ns - kCutMarginNs;
       head.detail = event.detail;
+      head.object = event.object;
+      head.link = event.link;
       std::ranges::copy(event.values, head.values);
       std::memcpy(head.comm, event.thread.comm, sizeof(head.comm));
       if (resolver->add_again(head, event.thread.switches)) return;
@@ -477,6 +479,7 @@ Sampling::Counters Sampling::counters() const {
   out.troubles = {{"kernel stack not taken", count[VESTA_COUNT_KERNEL_STACK_FAILED]},
                   {"process outside this pid namespace", count[VESTA_COUNT_OTHER_NAMESPACE]},
                   {"thread not followed: out of memory", count[VESTA_COUNT_NO_STORAGE]},
+                  {"waker not told", count[VESTA_COUNT_NO_ENDER]},
                   {"process event lost", parts_->side_band->counters().lost}};
   return out;
 }

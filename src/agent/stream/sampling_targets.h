@@ -16,7 +16,7 @@
 namespace vesta::agent {
 
 struct TargetOptions {
-  std::vector<uint32_t> pids;        // with what they fork
+  std::vector<uint32_t> pids;  // with what they fork
   // Processes that have yet to run their program: as `pids`, but only from then on.
   std::vector<uint32_t> held_pids;
   std::vector<uint32_t> tids;        // these threads alone

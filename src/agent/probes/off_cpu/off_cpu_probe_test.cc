@@ -196,7 +196,8 @@ TEST_F(OffCpuProbeTest, WhatAHeldProcessDoesBeforeItsProgramIsNotTheProgramsTime
   ASSERT_TRUE(session_->follow().ok());
   ASSERT_TRUE(probe_->start().ok());
   std::this_thread::sleep_for(50ms);  // far longer than theta: it would be taken
-  ASSERT_TRUE(probe_->cut(monotonic_ns(), UINT64_MAX, [](const OpenEvent&) { ADD_FAILURE(); }).ok());
+  ASSERT_TRUE(
+      probe_->cut(monotonic_ns(), UINT64_MAX, [](const OpenEvent&) { ADD_FAILURE(); }).ok());
   const uint64_t released = monotonic_ns();
   child.release();
   uint64_t slept = 0;

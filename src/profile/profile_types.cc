@@ -21,8 +21,11 @@ constexpr auto kRows = std::to_array<ProfileTypeRow>({
     {"off-cpu",   "off_cpu",     "offcpu",             kTime,   kSum},
     {"off-cpu",   "off_cpu",     "off-cpu",            kTime,   kSum},
     {"off-cpu",   "off_cpu",     "waits",              "count", kSum},
+    {"off-cpu-waker", "off_cpu_waker", "woken_off_cpu", kTime,  kSum,   "", "", false, true},
+    {"off-cpu-waker", "off_cpu_waker", "woken_waits",   "count", kSum},
     {"wall",      "wall",        "wall",               kTime,   kSum,
      "wall seconds milliseconds microseconds nanoseconds", "", true},
+    {"wall",      "wall",        "wall_samples",       "count", kSum},
     {"alloc",     "memory",      "alloc_space",        "bytes", kSum,   "alloc_space"},
     {"alloc",     "memory",      "alloc_sample_bytes", "bytes", kSum},
     {"alloc",     "memory",      "alloc_in_new_tlab_bytes", "bytes", kSum, "alloc_in_new_tlab_bytes"},
@@ -37,9 +40,13 @@ constexpr auto kRows = std::to_array<ProfileTypeRow>({
     {"mutex",     "mutex",       "mutex_duration",     kTime,   kSum},
     {"mutex",     "mutex",       "lock_time",          kTime,   kSum},
     {"mutex",     "mutex",       "contentions",        "count", kSum,   "mutex_count"},
+    {"mutex",     "mutex",       "mutex_count",        "count", kSum},
+    {"mutex-holder", "mutex_holder", "holder_delay",       kTime,   kSum,   "", "", false, true},
+    {"mutex-holder", "mutex_holder", "holder_contentions", "count", kSum},
     {"block",     "block",       "delay",              kTime,   kSum,   "block_duration lock_duration"},
     {"block",     "block",       "block_duration",     kTime,   kSum},
     {"block",     "block",       "contentions",        "count", kSum,   "block_count lock_count"},
+    {"block",     "block",       "block_count",        "count", kSum},
     {"goroutine", "goroutine",   "goroutine",          "count", kGauge},
     {"goroutine", "goroutine",   "goroutines",         "count", kGauge, "goroutines"},
     {"",          "memory",      "alloc_objects",      "count", kSum,   "alloc_objects"},
@@ -64,10 +71,12 @@ struct EventRow {
 constexpr auto kEvents = std::to_array<EventRow>({
     {"process_cpu", "",      {"ebpf.CPUSample",        "cpu"}},
     {"off_cpu",     "",      {"ebpf.OffCPUSample",     "off-cpu"}},
+    {"off_cpu_waker", "",    {"ebpf.OffCPUSample",     "off-cpu-waker"}},
     {"memory",      "inuse", {"ebpf.HeapSample",       "heap"}},
     {"memory",      "alloc", {"ebpf.AllocsSample",     "allocs"}},
     {"memory",      "",      {"ebpf.AllocationSample", "memory"}},
     {"mutex",       "",      {"ebpf.MutexSample",      "mutex"}},
+    {"mutex_holder", "",     {"ebpf.MutexSample",      "mutex-holder"}},
     {"block",       "",      {"ebpf.BlockSample",      "block"}},
     {"wall",        "",      {"ebpf.WallSample",       "wall"}},
     {"goroutine",   "",      {"ebpf.GoroutineSample",  "goroutine"}},
@@ -123,6 +132,21 @@ std::vector<std::string_view> types_of_word(std::string_view word) {
 Temporality temporality_of(std::string_view type) {
   const ProfileTypeRow* row = find_row(type);
   return row == nullptr ? kSum : row->temporality;
+}
+
+std::string_view own_type_name(std::string_view family, std::string_view type) {
+  const ProfileTypeRow* own = nullptr;
+  bool is_shared = false;
+  for (const ProfileTypeRow& row : kRows) {
+    if (row.type != type || row.word.empty()) continue;
+    if (row.family == family) {
+      own = &row;
+    } else {
+      is_shared = true;
+    }
+  }
+  if (own == nullptr || !is_shared || own->pyroscope.empty()) return {};
+  return own->pyroscope.substr(0, own->pyroscope.find(' '));
 }
 
 std::string_view otlp_family_of(std::string_view type) {

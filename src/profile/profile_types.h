@@ -44,6 +44,10 @@ std::vector<std::string_view> types_of_word(std::string_view word);
 
 // temporality_of() in profile/profile.h reads this table too.
 
+// What a type is called where profiles of several families are in one, for types that families with
+// different words have in common: "block_duration" for the "delay" of "block". Empty for others.
+std::string_view own_type_name(std::string_view family, std::string_view type);
+
 // The family of a profile in OTLP that only says its type; empty when the table does not know.
 std::string_view otlp_family_of(std::string_view type);
 

@@ -73,26 +73,35 @@ double cpu_budget_here(const AgentLimits& limits) {
   return cpu_budget(limits, static_cast<uint32_t>(cpus ? cpus->size() : 1));
 }
 
-std::vector<ProbeRequest> wanted_probes(const ProfilingConfig& config) {
-  std::vector<ProbeRequest> probes;
+// Kinds of profiles, as the switches of the configuration have them.
+std::vector<ProbeRequest> wanted_kinds(const ProfilingConfig& config) {
+  std::vector<ProbeRequest> kinds;
   for (const auto& [name, is_wanted] :
-       {std::pair{"cpu", config.cpu}, std::pair{"off-cpu", config.off_cpu}}) {
-    if (is_wanted) probes.push_back(request_probe(*find_probe(name)));
+       {std::pair{"cpu", config.cpu}, std::pair{"off-cpu", config.off_cpu},
+        std::pair{"wall", config.wall}, std::pair{"block", config.block},
+        std::pair{"mutex", config.mutex}, std::pair{"mutex-holder", config.mutex}}) {
+    if (is_wanted) kinds.push_back(request_probe(*find_probe(name)));
   }
-  for (ProbeRequest& probe : probes) {
+  return kinds;
+}
+
+ProbePlan plan_of(std::span<const ProbeRequest> kinds, const ProfilingConfig& config) {
+  ProbePlan plan = plan_probes(kinds);
+  for (ProbeRequest& probe : plan.probes) {
     probe.options.rate = has_clock(probe) ? config.sample_rate : kFirstTakes;
     probe.options.kernel_stacks = config.symbols.include_kernel;
     probe.options.min_wait_ns = static_cast<uint64_t>(config.off_cpu_min_wait_ns);
     probe.options.kernel_threads = config.off_cpu_kernel_threads;
   }
-  return probes;
+  return plan;
 }
 
 GovernorOptions governor_options(const AgentConfig& config) {
   GovernorOptions options;
   options.cpu_share = cpu_budget_here(config.limits);
   options.rates.clear();
-  for (const ProbeRequest& probe : wanted_probes(config.profiling)) {
+  for (const ProbeRequest& probe :
+       plan_of(wanted_kinds(config.profiling), config.profiling).probes) {
     const uint32_t rate = probe.options.rate;
     if (has_clock(probe)) options.rates.push_back({std::min(config.limits.min_rate, rate), rate});
   }
@@ -200,7 +209,7 @@ struct AgentApp::Running {
 
 Status AgentApp::Running::start() {
   const MutexLock guard(mutex);
-  const bool samples = config.profiling.enabled && !wanted_probes(config.profiling).empty();
+  const bool samples = config.profiling.enabled && !wanted_kinds(config.profiling).empty();
   // With a server in the process, the memory is not all ours.
   if (parts.is_alone && samples) cgroup_memory = CgroupMemory::find();
   const uint64_t wanted_bytes = config.limits.memory_bytes;
@@ -277,7 +286,13 @@ Status AgentApp::Running::start_profiler() {
   if (auto counting = count_bpf_run_time(); counting.ok()) bpf_stats = std::move(*counting);
   const ProfilingConfig& profiling = config.profiling;
   WindowProfilerOptions options;
-  options.sampling.probes = wanted_probes(profiling);
+  std::vector<ProbeRequest> kinds = wanted_kinds(profiling);
+  const auto plan = [&] {
+    ProbePlan planned = plan_of(kinds, profiling);
+    options.sampling.probes = std::move(planned.probes);
+    options.profiles = std::move(planned.profiles);
+  };
+  plan();
   options.sampling.whole_host = true;
   options.sampling.cache_folder = parts.cache_folder;
   options.symbolizer.symbols.languages = {profiling.symbols.demangle_cpp,
@@ -291,17 +306,18 @@ Status AgentApp::Running::start_profiler() {
   collecting = &watchdog.add("collecting");
   naming = &watchdog.add("naming");
   auto started = WindowProfiler::start(options);
-  if (!started.ok() && options.sampling.probes.size() > 1) {
+  if (!started.ok() && profiling.cpu && kinds.size() > 1) {
     // CPU time needs less of a kernel than the others do.
     const Error problem = started.error();
-    std::erase_if(options.sampling.probes, [](const auto& probe) { return !has_clock(probe); });
+    std::erase_if(kinds, [](const ProbeRequest& kind) { return kind.kind->name != "cpu"; });
+    plan();
     started = WindowProfiler::start(std::move(options));
     if (started.ok()) {
-      log.warn("off-CPU time is not profiled",
+      log.warn("only CPU time is profiled, no waits",
                {{"why", problem.message},
                 {"hint",
                  "vesta doctor shows what is missing; to do without, set "
-                 "agent.profiling.off_cpu: false"}});
+                 "agent.profiling.off_cpu, .wall, .block and .mutex to false"}});
     }
   }
   VESTA_ASSIGN(profiler, std::move(started));
@@ -652,6 +668,10 @@ Status AgentApp::Running::check_reload(const AgentConfig& next) const {
       next.profiling.off_cpu_min_wait_ns != config.profiling.off_cpu_min_wait_ns ||
       next.profiling.off_cpu_kernel_threads != config.profiling.off_cpu_kernel_threads)
     return fixed("agent.profiling.off_cpu");
+  if (next.profiling.wall != config.profiling.wall ||
+      next.profiling.block != config.profiling.block ||
+      next.profiling.mutex != config.profiling.mutex)
+    return fixed("agent.profiling.wall, .block and .mutex");
   if (next.profiling.symbols != config.profiling.symbols) return fixed("agent.profiling.symbols");
   if (next.jfr != config.jfr) return fixed("profiles.jfr");
   if (next.kubernetes != config.kubernetes) return fixed("agent.kubernetes");

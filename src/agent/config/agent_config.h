@@ -32,6 +32,9 @@ struct ProfilingConfig {
   bool off_cpu = false;
   int64_t off_cpu_min_wait_ns = 0;  // shorter waits are left out
   bool off_cpu_kernel_threads = false;
+  bool wall = false;
+  bool block = false;
+  bool mutex = false;
   int64_t duration_ns = 10 * kSecond;
   int64_t upload_interval_ns = 10 * kSecond;
   SymbolConfig symbols;

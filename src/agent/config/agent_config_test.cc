@@ -157,8 +157,9 @@ TEST(AgentConfig, ATypoIsAnsweredWithPlaceAndSuggestion) {
 TEST(AgentConfig, RangesAreChecked) {
   for (const char* bad :
        {"sample_rate: 0", "sample_rate: 10001", "sample_rate: fast", "duration: 999ms",
-        "duration: 2h", "upload_interval: 10ms", "memory_mode: both", "off_cpu: maybe",
-        "filters: {exclude_patterns: runtime}", "filters: {min_samples: -1}", "symbols: [a]"}) {
+        "duration: 2h", "upload_interval: 10ms", "memory_mode: both", "off_cpu: maybe", "wall: 1s",
+        "block: 2", "filters: {exclude_patterns: runtime}", "filters: {min_samples: -1}",
+        "symbols: [a]"}) {
     EXPECT_THAT(problem_with(std::string("agent: {profiling: {") + bad + "}}"), StartsWith("f:1:"))
         << bad;
   }

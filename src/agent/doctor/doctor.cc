@@ -57,6 +57,8 @@ std::vector<Check> examine(const SystemView& system) {
       check_capabilities(system),
       check_bpf_program(system, BpfProgramKind::kPerfEvent),
       check_bpf_program(system, BpfProgramKind::kTracingTracepoint),
+      check_bpf_program(system, BpfProgramKind::kTaskIterator),
+      check_task_storage(system),
       check_bpf_program(system, BpfProgramKind::kRawTracepoint),
       check_bpf_program(system, BpfProgramKind::kUprobeMulti),
       check_perf_events(system),

@@ -60,6 +60,7 @@ Check check_kernel_version(const SystemView& system);
 Check check_btf(const SystemView& system);
 Check check_capabilities(const SystemView& system);
 Check check_bpf_program(const SystemView& system, BpfProgramKind kind);
+Check check_task_storage(const SystemView& system);
 Check check_perf_events(const SystemView& system);
 Check check_hardware_counters(const SystemView& system);
 Check check_lockdown(const SystemView& system);

@@ -21,6 +21,7 @@ class FakeKernel final : public Kernel {
     const auto found = refused_.find(kind);
     return found == refused_.end() ? 0 : found->second;
   }
+  int make_task_storage() const override { return task_storage_; }
   int open_cpu_clock() const override { return cpu_clock_; }
   int open_hardware_cycles() const override { return cycles_; }
   Limit locked_memory() const override { return locked_memory_; }
@@ -33,6 +34,7 @@ class FakeKernel final : public Kernel {
 
   Name name_ = {"6.12.3", "#1 SMP", "x86_64"};
   std::map<BpfProgramKind, int> refused_;
+  int task_storage_ = 0;
   int cpu_clock_ = 0;
   int cycles_ = 0;
   Limit locked_memory_ = {8 << 20, 8 << 20};
@@ -99,7 +101,7 @@ TEST_F(Doctor, FindsNothingOnAHealthyMachine) {
     EXPECT_TRUE(check.fix.empty()) << check.name;
     EXPECT_TRUE(names.insert(check.name).second) << check.name << " appears twice";
   }
-  EXPECT_EQ(names.size(), 21U);
+  EXPECT_EQ(names.size(), 23U);
 }
 
 TEST_F(Doctor, SaysHowToMendWhatIsWrong) {
@@ -107,9 +109,11 @@ TEST_F(Doctor, SaysHowToMendWhatIsWrong) {
   std::filesystem::remove_all(root_);
   kernel_.name_ = {"4.19.0", "#1", "aarch64"};
   for (const auto kind : {BpfProgramKind::kPerfEvent, BpfProgramKind::kRawTracepoint,
-                          BpfProgramKind::kTracingTracepoint, BpfProgramKind::kUprobeMulti}) {
+                          BpfProgramKind::kTracingTracepoint, BpfProgramKind::kTaskIterator,
+                          BpfProgramKind::kUprobeMulti}) {
     kernel_.refused_[kind] = EPERM;
   }
+  kernel_.task_storage_ = EINVAL;
   kernel_.cpu_clock_ = EACCES;
   kernel_.cycles_ = ENOENT;
   kernel_.open_files_ = {256, 512};
@@ -175,6 +179,17 @@ TEST_F(Doctor, NamesTheErrnoOfProgramsThatDoNotLoad) {
   kernel_.refused_[BpfProgramKind::kRawTracepoint] = ENOSYS;
   EXPECT_CHECK(check_bpf_program(system(), BpfProgramKind::kRawTracepoint), kWarn,
                "CONFIG_BPF_SYSCALL");
+}
+
+TEST_F(Doctor, SaysWhatProfilesOfWaitsLack) {
+  EXPECT_CHECK(check_task_storage(system()), kPass, "data about threads");
+  kernel_.task_storage_ = EINVAL;
+  EXPECT_CHECK(check_task_storage(system()), kWarn, "5.11");
+  EXPECT_CHECK(check_task_storage(system()), kWarn, "off-CPU, wall and block");
+  kernel_.refused_[BpfProgramKind::kTaskIterator] = ENOENT;
+  EXPECT_CHECK(check_bpf_program(system(), BpfProgramKind::kTaskIterator), kWarn, "off-CPU");
+  kernel_.refused_[BpfProgramKind::kTracingTracepoint] = ENOENT;
+  EXPECT_CHECK(check_bpf_program(system(), BpfProgramKind::kTracingTracepoint), kWarn, "wall");
 }
 
 TEST_F(Doctor, SaysWhatEachMissingCapabilityCosts) {

@@ -8,7 +8,13 @@
 
 namespace vesta::agent {
 
-enum class BpfProgramKind { kPerfEvent, kRawTracepoint, kTracingTracepoint, kUprobeMulti };
+enum class BpfProgramKind {
+  kPerfEvent,
+  kRawTracepoint,
+  kTracingTracepoint,
+  kTaskIterator,
+  kUprobeMulti,
+};
 
 class Kernel {
  public:
@@ -27,6 +33,7 @@ class Kernel {
   virtual Name name() const = 0;
   // These return 0 or the errno of the refusal; what was made is gone when they return.
   virtual int load_program(BpfProgramKind kind) const = 0;
+  virtual int make_task_storage() const = 0;
   virtual int open_cpu_clock() const = 0;  // for all processes on one CPU
   virtual int open_hardware_cycles() const = 0;
   virtual Limit locked_memory() const = 0;
@@ -38,6 +45,7 @@ class LinuxKernel final : public Kernel {
  public:
   Name name() const override;
   int load_program(BpfProgramKind kind) const override;
+  int make_task_storage() const override;
   int open_cpu_clock() const override;
   int open_hardware_cycles() const override;
   Limit locked_memory() const override;

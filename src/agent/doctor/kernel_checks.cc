@@ -52,7 +52,11 @@ ProgramText text_of(BpfProgramKind kind) {
               "CPU profiling needs them"};
     case BpfProgramKind::kTracingTracepoint:
       return {"bpf_tp_btf", "tp_btf programs", CheckStatus::kWarn,
-              "CPU profiling does not need them; off-CPU profiling does"};
+              "CPU profiling does not need them; off-CPU, wall and block profiling do"};
+    case BpfProgramKind::kTaskIterator:
+      return {"bpf_iter_task", "programs that look at all threads", CheckStatus::kWarn,
+              "CPU profiling does not need them; off-CPU, wall and block profiling and vesta dump "
+              "do"};
     case BpfProgramKind::kRawTracepoint:
       return {"bpf_raw_tp", "raw_tp programs", CheckStatus::kWarn,
               "CPU profiling does not need them"};
@@ -149,6 +153,22 @@ Check check_bpf_program(const SystemView& system, BpfProgramKind kind) {
   } else {
     check.fix = "boot a kernel with CONFIG_BPF_SYSCALL=y and CONFIG_BPF_EVENTS=y";
   }
+  return check;
+}
+
+Check check_task_storage(const SystemView& system) {
+  Check check{"bpf_task_storage", CheckStatus::kPass, "programs can keep data about threads", {}};
+  const int error = system.kernel().make_task_storage();
+  if (error == 0) return check;
+  check.status = CheckStatus::kWarn;
+  check.message = fmt::format(
+      "programs cannot keep data about threads: {}; CPU profiling does not need it; off-CPU, wall "
+      "and block profiling do",
+      errno_text(error));
+  const Error explained = permission_error("create BPF maps", error, system.capabilities());
+  check.fix = explained.code == ErrorCode::kPermission
+                  ? explained.hint
+                  : "boot kernel 5.11 or newer with CONFIG_BPF_SYSCALL=y";
   return check;
 }
 

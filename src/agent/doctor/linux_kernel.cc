@@ -1,4 +1,5 @@
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "agent/doctor/kernel.h"
 #include "base/file.h"
@@ -112,6 +114,14 @@ int LinuxKernel::load_program(BpfProgramKind kind) const {
       options.attach_btf_id = id < 0 ? 0 : static_cast<uint32_t>(id);
       break;
     }
+    case BpfProgramKind::kTaskIterator: {
+      type = BPF_PROG_TYPE_TRACING;
+      options.expected_attach_type = BPF_TRACE_ITER;
+      const int id = libbpf_find_vmlinux_btf_id("task", BPF_TRACE_ITER);
+      if (id < 0) error = -id;
+      options.attach_btf_id = id < 0 ? 0 : static_cast<uint32_t>(id);
+      break;
+    }
     case BpfProgramKind::kUprobeMulti:
       type = BPF_PROG_TYPE_KPROBE;
       options.expected_attach_type = kUprobeMultiAttach;
@@ -121,6 +131,27 @@ int LinuxKernel::load_program(BpfProgramKind kind) const {
     const UniqueFd fd = load(type, &options);
     error = fd.valid() ? 0 : errno;
     if (error == 0 && kind == BpfProgramKind::kUprobeMulti) error = try_uprobe_multi(fd.get());
+  }
+  libbpf_set_print(before);
+  return error;
+}
+
+int LinuxKernel::make_task_storage() const {
+  const libbpf_print_fn_t before = libbpf_set_print(ignore_messages);
+  // The kernel wants to know the types of key and value.
+  const std::unique_ptr<btf, decltype(&btf__free)> types(btf__new_empty(), btf__free);
+  const int number =
+      types == nullptr ? -ENOMEM : btf__add_int(types.get(), "int", 4, BTF_INT_SIGNED);
+  int error = number < 0 ? -number : -btf__load_into_kernel(types.get());
+  if (error == 0) {
+    bpf_map_create_opts options{};
+    options.sz = sizeof(options);
+    options.btf_fd = static_cast<uint32_t>(btf__fd(types.get()));
+    options.btf_key_type_id = static_cast<uint32_t>(number);
+    options.btf_value_type_id = static_cast<uint32_t>(number);
+    options.map_flags = BPF_F_NO_PREALLOC;
+    const UniqueFd fd(bpf_map_create(BPF_MAP_TYPE_TASK_STORAGE, "vesta_doctor", 4, 4, 0, &options));
+    error = fd.valid() ? 0 : errno;
   }
   libbpf_set_print(before);
   return error;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@ struct ProbeOptions {
   // Of probes whose events last: those that are shorter are left out.
   uint64_t min_wait_ns = 0;
   bool kernel_threads = false;  // likewise: those of the kernel's own threads, too
+  bool lock_addresses = false;  // likewise: waits for locks are labelled with where the lock is
 };
 
 // An event that goes on, up to a cut.
@@ -92,6 +94,34 @@ struct ProbeColumn {
   std::string_view unit;  // "nanoseconds"
 };
 
+struct ProbeKind;
+
+// An event of a probe, when its stack has names.
+struct NamedEvent {
+  const ProbeKind& kind;
+  uint64_t detail = 0;                          // vesta_sample::detail
+  std::string_view cause;                       // see ProbeKind::cause_of; empty without one
+  std::span<const std::string_view> functions;  // leaf first; the cause is the first, in brackets
+};
+
+// Which frames a view shows of an event that somebody ended.
+enum class ViewStack : uint8_t {
+  kEvent,
+  kEventAndEnder,  // those of the ender above those of the event
+  kEnder,
+};
+
+// A kind that has no events of its own but is made of those of others. Its count and its main
+// column are theirs.
+struct ProbeView {
+  std::span<const std::string_view> needs;  // names of the kinds that it is made of
+  bool has_all_events = false;              // none is left out: lost ones are in its totals, too
+  std::string_view label = {};              // beside those that the event has anyway
+  ViewStack stack = ViewStack::kEvent;
+  // The label's value, for an event that is part of the view. Asked once for each stack and detail.
+  std::optional<std::string> (*part_of)(const NamedEvent& event) = nullptr;
+};
+
 // A line of the table of probes.
 struct ProbeKind {
   std::string_view name;                 // in flags and keys: "cpu"
@@ -109,6 +139,9 @@ struct ProbeKind {
   std::string_view cause_label = {};
   std::string_view (*cause_of)(uint64_t detail, std::span<const std::string_view> kernel,
                                std::span<const std::string_view> user) = nullptr;
+  // For a kind whose events are ended by somebody: see StackExtras.
+  std::string_view (*interrupt_of)(std::span<const std::string_view> kernel) = nullptr;
+  const ProbeView* view = nullptr;  // then there is nothing to load
 };
 
 }  // namespace vesta::agent

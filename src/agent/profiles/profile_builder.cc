@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
-#include <unordered_map>
 
 #include "agent/stream/unwind_result.h"
 
@@ -15,6 +15,10 @@ constexpr std::string_view kFolded = "frame folded into its caller by exclude_pa
 StackBuilder::IsHidden hidden_by(const FrameFilter& filter) {
   if (filter.empty()) return {};
   return [filter](std::string_view name) { return filter.matches(name); };
+}
+
+bool is_made_of(const ProfileRequest& profile, uint32_t probe) {
+  return std::ranges::find(profile.probes, probe) != profile.probes.end();
 }
 
 }  // namespace
@@ -42,15 +46,16 @@ StackCoverage& StackCoverage::operator+=(const StackCoverage& other) {
   return *this;
 }
 
-ProfileGroup::ProfileGroup(std::span<const ProbeRequest> probes) {
-  probes_.reserve(probes.size());
-  for (const ProbeRequest& probe : probes) probes_.emplace_back(probe.kind->columns.size());
+ProfileGroup::ProfileGroup(std::span<const ProfileRequest> profiles) {
+  profiles_.reserve(profiles.size());
+  for (const ProfileRequest& profile : profiles)
+    profiles_.emplace_back(profile.kind->columns.size());
 }
 
 void ProfileGroup::add(ProfileGroup other) {
-  for (size_t i = 0; i < probes_.size(); ++i) {
-    OfProbe& into = probes_[i];
-    OfProbe& from = other.probes_[i];
+  for (size_t i = 0; i < profiles_.size(); ++i) {
+    OfProfile& into = profiles_[i];
+    OfProfile& from = other.profiles_[i];
     const Samples samples = from.samples.finish();
     const size_t columns = samples.size() == 0 ? 0 : samples.values.size() / samples.size();
     for (size_t row = 0; row < samples.size(); ++row) {
@@ -67,58 +72,142 @@ void ProfileGroup::add(ProfileGroup other) {
 }
 
 ProfileBuilder::ProfileBuilder(NameSource& names, std::span<const ProbeRequest> probes,
-                               ProfileFilters filters)
+                               std::span<const ProfileRequest> profiles, ProfileFilters filters)
     : probes_(probes),
+      profiles_(profiles),
       filters_(std::move(filters)),
       stacks_(names, batch_->dictionary, hidden_by(filters_.hidden)) {}
 
 const KnownStack& ProfileBuilder::add(ProfileGroup& group, const ResolvedSample& sample,
                                       std::span<const CodeAddress> frames, LabelSetId labels,
-                                      std::string_view outermost) {
+                                      std::string_view outermost, const SampleEnder& ender) {
   const ProbeRequest& probe = probes_[sample.probe];
   StackExtras extras;
   extras.outermost = outermost;
   extras.cause_of = probe.kind->cause_of;
   extras.with_kernel = probe.options.kernel_stacks;
   const KnownStack& stack = stacks_.stack_of(sample, frames, extras);
-  if (!stack.cause.empty()) labels = with_cause(labels, *probe.kind, stack.cause);
-  ProfileGroup::OfProbe& of_probe = group.probes_[sample.probe];
-  ++of_probe.results[sample.result];
-  of_probe.folded_frames += stack.folded_frames;
-  of_probe.late_stacks += stack.is_late ? 1 : 0;
-  std::array<int64_t, VESTA_MAX_VALUES> values{};
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(sample.values[i]);
-  of_probe.samples.add(stack.id, std::span(values).first(probe.kind->columns.size()), labels);
+  if (!stack.cause.empty()) labels = with_label(labels, probe.kind->cause_label, stack.cause);
+  if (probe.options.lock_addresses && sample.object != 0 && stack.cause == "lock")
+    labels = with_label(labels, kLockAddress, fmt::format("{:#x}", sample.object));
+  Ender shown;
+  if (sample.ender.process != 0) {
+    extras.interrupt_of = probe.kind->interrupt_of;
+    const KnownEnder& known = stacks_.ender_of(sample, ender.frames, extras);
+    shown.locations = known.locations;
+    shown.name = known.interrupt.empty() ? ender.process : known.interrupt;
+    labels = with_ender(labels, sample, known, shown);
+  }
+  for (size_t i = 0; i < profiles_.size(); ++i) {
+    const ProfileRequest& profile = profiles_[i];
+    if (!is_made_of(profile, sample.probe)) continue;
+    LabelSetId own_labels = labels;
+    StackId own_stack = stack.id;
+    if (const ProbeView* view = profile.kind->view) {
+      const std::optional<std::string>& part = part_of(*view, sample, stack);
+      if (!part) continue;
+      own_labels = with_label(labels, view->label, *part);
+      own_stack = stack_in(*view, stack, shown, outermost);
+    }
+    add_to(group.profiles_[i], *profile.kind, sample, stack, own_stack, own_labels);
+  }
   return stack;
 }
 
-LabelSetId ProfileBuilder::with_cause(LabelSetId labels, const ProbeKind& kind,
-                                      std::string_view cause) {
-  LabelSetId& known = caused_[{labels.value, cause}];
-  if (known) return known;
+LabelSetId ProfileBuilder::with_ender(LabelSetId labels, const ResolvedSample& sample,
+                                      const KnownEnder& known, const Ender& ender) {
+  if (!known.interrupt.empty())
+    return with_label(labels, kWakerProcess, fmt::format("[{}]", known.interrupt));
+  const char* const thread = sample.ender.thread;
+  return with_label(with_label(labels, kWakerProcess, ender.name), kWakerThread,
+                    {thread, ::strnlen(thread, sizeof(sample.ender.thread))});
+}
+
+StackId ProfileBuilder::stack_in(const ProbeView& view, const KnownStack& stack, const Ender& ender,
+                                 std::string_view outermost) {
+  if (view.stack == ViewStack::kEvent) return stack.id;
+  std::vector<LocationId> locations(ender.locations.begin(), ender.locations.end());
+  if (view.stack == ViewStack::kEventAndEnder) {
+    locations.push_back(stacks_.marker(
+        ender.name.empty() ? "[waker not known]" : fmt::format("[woken by {}]", ender.name)));
+    return stacks_.join(locations, stack.id);
+  }
+  if (ender.name.empty()) {
+    locations.push_back(stacks_.marker("[holder not known]"));
+  } else if (locations.empty()) {
+    locations.push_back(stacks_.marker(fmt::format("[{}]", ender.name)));
+  }
+  if (!outermost.empty()) locations.push_back(stacks_.marker(outermost));
+  return dictionary().stack(locations);
+}
+
+void ProfileBuilder::add_to(ProfileGroup::OfProfile& profile, const ProbeKind& kind,
+                            const ResolvedSample& sample, const KnownStack& stack, StackId shown,
+                            LabelSetId labels) {
+  const ProbeKind& source = *probes_[sample.probe].kind;
+  ++profile.results[sample.result];
+  profile.folded_frames += stack.folded_frames;
+  profile.late_stacks += stack.is_late ? 1 : 0;
+  std::array<int64_t, VESTA_MAX_VALUES> values{};
+  if (kind.view != nullptr) {
+    values[kind.count_column] = static_cast<int64_t>(sample.values[source.count_column]);
+    values[kind.main_column] = static_cast<int64_t>(sample.values[source.main_column]);
+  } else {
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(sample.values[i]);
+  }
+  profile.samples.add(shown, std::span(values).first(kind.columns.size()), labels);
+}
+
+const std::optional<std::string>& ProfileBuilder::part_of(const ProbeView& view,
+                                                          const ResolvedSample& sample,
+                                                          const KnownStack& stack) {
+  const auto [at, is_new] =
+      parts_.try_emplace({&view, stack.id, sample.probe, sample.detail}, std::nullopt);
+  if (!is_new) return at->second;
+  const Dictionary& named = dictionary().dictionary();
+  std::vector<std::string_view> functions;
+  for (const LocationId location : named.stacks[stack.id]) {
+    for (const Line& line : named.lines[location])
+      functions.push_back(named.strings[named.function(line.function).name]);
+  }
+  at->second = view.part_of({*probes_[sample.probe].kind, sample.detail, stack.cause, functions});
+  return at->second;
+}
+
+LabelSetId ProfileBuilder::with_label(LabelSetId labels, std::string_view name,
+                                      std::string_view value) {
+  if (name.empty()) return labels;
+  const auto known = labelled_.find(std::tuple(labels.value, name, value));
+  if (known != labelled_.end()) return known->second;
   const auto others = dictionary().dictionary().label_sets[labels];
   std::vector<Label> all(others.begin(), others.end());
-  all.push_back(dictionary().text_label(kind.cause_label, cause));
-  known = dictionary().label_set(all);
-  return known;
+  all.push_back(dictionary().text_label(name, value));
+  const LabelSetId id = dictionary().label_set(all);
+  labelled_.emplace(std::tuple(labels.value, std::string(name), std::string(value)), id);
+  return id;
 }
 
 void ProfileBuilder::add_lost(ProfileGroup& group, const LostEvents& lost, uint64_t period) {
   if (lost.count == 0) return;
-  const ProbeKind& kind = *probes_[lost.probe].kind;
   const LocationId frame = stacks_.marker(fmt::format("[lost: {}]", lost.reason));
-  std::array<int64_t, VESTA_MAX_VALUES> values{};
-  values[kind.main_column] =
-      static_cast<int64_t>(lost.value != 0 ? lost.value : lost.count * period);
-  values[kind.count_column] = static_cast<int64_t>(lost.count);
-  ProfileGroup::OfProbe& of_probe = group.probes_[lost.probe];
-  of_probe.samples.add(dictionary().stack(std::span(&frame, 1)),
-                       std::span(values).first(kind.columns.size()));
-  of_probe.losses.emplace_back(lost.reason, lost.count);
+  for (size_t i = 0; i < profiles_.size(); ++i) {
+    if (!is_made_of(profiles_[i], lost.probe)) continue;
+    const ProbeKind& kind = *profiles_[i].kind;
+    ProfileGroup::OfProfile& profile = group.profiles_[i];
+    profile.losses.emplace_back(lost.reason, lost.count);
+    // Of some of the events nobody knows whether it was one of those that were lost.
+    if (kind.view != nullptr && !kind.view->has_all_events) continue;
+    std::array<int64_t, VESTA_MAX_VALUES> values{};
+    values[kind.main_column] =
+        static_cast<int64_t>(lost.value != 0 ? lost.value : lost.count * period);
+    values[kind.count_column] = static_cast<int64_t>(lost.count);
+    profile.samples.add(dictionary().stack(std::span(&frame, 1)),
+                        std::span(values).first(kind.columns.size()));
+  }
 }
 
-Profile ProfileBuilder::make_profile(const ProbeKind& kind, const ProfileTimes& times,
-                                     uint64_t period) {
+Profile ProfileBuilder::make_profile(const ProfileRequest& request, const ProfileTimes& times) {
+  const ProbeKind& kind = *request.kind;
   DictionaryBuilder& dictionary = stacks_.dictionary();
   Profile profile;
   profile.name = dictionary.string(kind.profile);
@@ -126,10 +215,10 @@ Profile ProfileBuilder::make_profile(const ProbeKind& kind, const ProfileTimes& 
     profile.sample_types.push_back(
         {dictionary.string(column.type), dictionary.string(column.unit)});
   profile.default_type = static_cast<uint32_t>(kind.main_column);
-  // Without a clock each event says what it stands for.
-  if (kind.default_rate != 0) {
+  // Without a clock, or with several probes, each event says what it stands for.
+  if (kind.default_rate != 0 && kind.view == nullptr) {
     profile.period_type = profile.sample_types[kind.main_column];
-    profile.period = static_cast<int64_t>(period);
+    profile.period = static_cast<int64_t>(times.periods[request.probes.front()]);
   }
   profile.time_ns = times.start_unix_ns;
   profile.duration_ns = times.duration_ns;
@@ -139,25 +228,25 @@ Profile ProfileBuilder::make_profile(const ProbeKind& kind, const ProfileTimes& 
 void ProfileBuilder::finish(ProfileGroup group, LabelSetId resource, const ProfileTimes& times,
                             bool with_empty) {
   DictionaryBuilder& dictionary = stacks_.dictionary();
-  for (size_t i = 0; i < probes_.size(); ++i) {
-    const ProbeKind& kind = *probes_[i].kind;
-    ProfileGroup::OfProbe& of_probe = group.probes_[i];
-    Samples samples = of_probe.samples.finish();
+  for (size_t i = 0; i < profiles_.size(); ++i) {
+    ProfileGroup::OfProfile& of_profile = group.profiles_[i];
+    Samples samples = of_profile.samples.finish();
     if (samples.size() == 0 && !with_empty) continue;
-    Profile profile = make_profile(kind, times, times.periods[i]);
+    Profile profile = make_profile(profiles_[i], times);
     profile.resource = resource;
-    for (const auto& [reason, count] : of_probe.losses)
+    for (const auto& [reason, count] : of_profile.losses)
       profile.add_loss(dictionary.string(reason), count);
-    for (size_t result = 0; result < of_probe.results.size(); ++result) {
+    for (size_t result = 0; result < of_profile.results.size(); ++result) {
       const auto code = static_cast<vesta_unwind_result>(result);
-      if (is_complete_stack(code) || of_probe.results[result] == 0) continue;
+      if (is_complete_stack(code) || of_profile.results[result] == 0) continue;
       const std::string reason = fmt::format("incomplete stack: {}", unwind_result_name(code));
-      profile.add_loss(dictionary.string(reason), of_probe.results[result]);
+      profile.add_loss(dictionary.string(reason), of_profile.results[result]);
     }
-    if (of_probe.folded_frames != 0)
-      profile.add_loss(dictionary.string(kFolded), of_probe.folded_frames);
-    if (of_probe.late_stacks != 0) profile.add_loss(dictionary.string(kLate), of_probe.late_stacks);
-    profile.samples = without_rare_stacks(std::move(samples), kind);
+    if (of_profile.folded_frames != 0)
+      profile.add_loss(dictionary.string(kFolded), of_profile.folded_frames);
+    if (of_profile.late_stacks != 0)
+      profile.add_loss(dictionary.string(kLate), of_profile.late_stacks);
+    profile.samples = without_rare_stacks(std::move(samples), *profiles_[i].kind);
     batch_->profiles.push_back(std::move(profile));
   }
 }

@@ -1,15 +1,20 @@
 // Names samples and adds them up into profiles, for a recording and for a window of the agent
 // alike: what a column, a loss, a lost event and a complete stack is, is decided here alone. Owners
-// decide which samples belong together (a group becomes one profile for each probe) and how they
-// are labelled. Refers to where names come from, which must outlive it. One owner thread.
+// decide which samples belong together (a group becomes one profile for each probe and each view) and
+// how they are labelled. Refers to where names come from, which must outlive it. One owner thread.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -27,7 +32,18 @@ namespace vesta::agent {
 inline constexpr std::string_view kThreadName = "thread.name";
 inline constexpr std::string_view kThreadId = "thread.id";
 
+// Of who ended a wait: the process, or an interrupt; and the thread.
+inline constexpr std::string_view kWakerProcess = "waker.process";
+inline constexpr std::string_view kWakerThread = "waker.thread";
+inline constexpr std::string_view kLockAddress = "lock.address";
+
 std::string_view thread_name(const ResolvedSample& sample);
+
+// What a sample has of who ended its event.
+struct SampleEnder {
+  std::string_view process;  // its name
+  std::span<const CodeAddress> frames;
+};
 
 // How much of what was sampled is complete and has names.
 struct StackCoverage {
@@ -47,23 +63,23 @@ struct ProfileFilters {
   uint64_t min_samples = 1;  // of a stack; fewer are added up under one frame that says so
 };
 
-// Samples that become one profile for each probe.
+// Samples that become one profile for each request.
 class ProfileGroup {
  public:
-  explicit ProfileGroup(std::span<const ProbeRequest> probes);
+  explicit ProfileGroup(std::span<const ProfileRequest> profiles);
   void add(ProfileGroup other);
 
  private:
   friend class ProfileBuilder;
-  struct OfProbe {
-    explicit OfProbe(size_t columns) : samples(columns) {}
+  struct OfProfile {
+    explicit OfProfile(size_t columns) : samples(columns) {}
     SampleTable samples;
     std::array<uint64_t, VESTA_UNWIND_RESULTS> results{};
     uint64_t folded_frames = 0;
     uint64_t late_stacks = 0;
     std::vector<std::pair<std::string, uint64_t>> losses;
   };
-  std::vector<OfProbe> probes_;
+  std::vector<OfProfile> profiles_;
 };
 
 struct ProfileTimes {
@@ -76,9 +92,9 @@ class ProfileBuilder {
  public:
   static constexpr std::string_view kLate = "stack sent as addresses: symbolization took too long";
 
-  // `probes` must outlive it, too.
+  // `probes` and `profiles` must outlive it, too.
   ProfileBuilder(NameSource& names, std::span<const ProbeRequest> probes,
-                 ProfileFilters filters = {});
+                 std::span<const ProfileRequest> profiles, ProfileFilters filters = {});
 
   DictionaryBuilder& dictionary() { return stacks_.dictionary(); }
   // Readers of pprof take the first mapping for the program itself.
@@ -93,12 +109,12 @@ class ProfileBuilder {
   // process. The stack is valid until the next call.
   const KnownStack& add(ProfileGroup& group, const ResolvedSample& sample,
                         std::span<const CodeAddress> frames, LabelSetId labels,
-                        std::string_view outermost = {});
+                        std::string_view outermost = {}, const SampleEnder& ender = {});
   // Events that left no stack, as samples under a frame that names the reason, so that totals stay
   // true. `period` is what each would have stood for, unless they say.
   void add_lost(ProfileGroup& group, const LostEvents& lost, uint64_t period);
 
-  // The profiles of a group, in the order of probes; those without samples only if `with_empty`.
+  // The profiles of a group, in the order of requests; those without samples only if `with_empty`.
   void finish(ProfileGroup group, LabelSetId resource, const ProfileTimes& times, bool with_empty);
   // Something to be told with the profiles so far that cost no sample.
   void add_loss(std::string_view reason, uint64_t count);
@@ -106,15 +122,48 @@ class ProfileBuilder {
   ProfileBatch take() { return std::move(*batch_); }
 
  private:
-  LabelSetId with_cause(LabelSetId labels, const ProbeKind& kind, std::string_view cause);
+  // What a view says about a stack of some probe and detail.
+  struct PartKey {
+    const ProbeView* view = nullptr;
+    StackId stack;
+    uint32_t probe = 0;
+    uint64_t detail = 0;
+    friend bool operator==(const PartKey&, const PartKey&) = default;
+  };
+  struct PartKeyHash {
+    size_t operator()(const PartKey& key) const {
+      return std::hash<const void*>()(key.view) ^ (uint64_t{key.stack.value} << 8 | key.probe) ^
+             key.detail << 16;
+    }
+  };
+
+  // Who ended the event of a sample, for a stack that shows it: the stack of a thread, and its name or
+  // that of an interrupt. Empty when it is not known.
+  struct Ender {
+    std::span<const LocationId> locations;
+    std::string name;
+  };
+  LabelSetId with_ender(LabelSetId labels, const ResolvedSample& sample, const KnownEnder& known,
+                        const Ender& ender);
+  // The stack that a view shows.
+  StackId stack_in(const ProbeView& view, const KnownStack& stack, const Ender& ender,
+                   std::string_view outermost);
+  void add_to(ProfileGroup::OfProfile& profile, const ProbeKind& kind, const ResolvedSample& sample,
+              const KnownStack& stack, StackId shown, LabelSetId labels);
+  const std::optional<std::string>& part_of(const ProbeView& view, const ResolvedSample& sample,
+                                            const KnownStack& stack);
+  LabelSetId with_label(LabelSetId labels, std::string_view name, std::string_view value);
   Samples without_rare_stacks(Samples samples, const ProbeKind& kind);
-  Profile make_profile(const ProbeKind& kind, const ProfileTimes& times, uint64_t period);
+  Profile make_profile(const ProfileRequest& request, const ProfileTimes& times);
 
   const std::span<const ProbeRequest> probes_;
+  const std::span<const ProfileRequest> profiles_;
   const ProfileFilters filters_;
   std::unique_ptr<ProfileBatch> batch_ = std::make_unique<ProfileBatch>();
   StackBuilder stacks_;
-  std::map<std::pair<uint32_t, std::string_view>, LabelSetId> caused_;  // by labels and cause
+  std::map<std::tuple<uint32_t, std::string, std::string>, LabelSetId, std::less<>>
+      labelled_;  // by what they were, and the label that is added
+  std::unordered_map<PartKey, std::optional<std::string>, PartKeyHash> parts_;
 };
 
 }  // namespace vesta::agent

@@ -7,7 +7,7 @@ namespace vesta::agent {
 Recording::Consumer::Consumer(const RecordingOptions& options, std::vector<uint64_t> periods)
     : symbolizer(options.symbolizer),
       builder(symbolizer, {options.sampling.probes, std::move(periods), options.per_thread,
-                           options.process_frames}) {}
+                           options.process_frames, options.profiles}) {}
 
 Recording::Recording(std::unique_ptr<Sampling> sampling, const RecordingOptions& options)
     : sampling_(std::move(sampling)), consumer_(options, sampling_->periods()) {}

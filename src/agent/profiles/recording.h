@@ -1,10 +1,11 @@
-// A recording: from the kernel's samples to one named profile for each probe. The owner starts,
+// A recording: from the kernel's samples to one named profile for each request. The owner starts,
 // watches and ends it. Everything is detached when it is destroyed.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "agent/naming/symbolizer.h"
 #include "agent/profiles/recording_builder.h"
@@ -19,6 +20,7 @@ struct RecordingOptions {
   bool per_thread = false;
   bool process_frames = false;
   SymbolizerOptions symbolizer;
+  std::vector<ProfileRequest> profiles = {};  // of the sampling's probes; empty: one for each
 };
 
 class Recording {

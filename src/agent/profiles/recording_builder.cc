@@ -4,12 +4,20 @@
 #include <utility>
 
 namespace vesta::agent {
+namespace {
+
+RecordingBuilderOptions with_profiles(RecordingBuilderOptions options) {
+  if (options.profiles.empty()) options.profiles = profiles_of(options.probes);
+  return options;
+}
+
+}  // namespace
 
 RecordingBuilder::RecordingBuilder(Symbolizer& symbolizer, RecordingBuilderOptions options)
     : symbolizer_(symbolizer),
-      options_(std::move(options)),
-      builder_(symbolizer, options_.probes),
-      group_(options_.probes) {}
+      options_(with_profiles(std::move(options))),
+      builder_(symbolizer, options_.probes, options_.profiles),
+      group_(options_.profiles) {}
 
 StackCoverage RecordingBuilder::coverage() const {
   const MutexLock lock(mutex_);
@@ -30,8 +38,13 @@ void RecordingBuilder::add(const ResolvedSamples& samples) {
     const auto frames = std::span(samples.frames).subspan(sample.first_frame, sample.frame_count);
     const auto process = processes_.find(sample.process);
     const bool is_framed = options_.process_frames && process != processes_.end();
+    SampleEnder ender;
+    const auto ending = processes_.find(sample.ender.process);
+    if (ending != processes_.end()) ender.process = ending->second->name;
+    ender.frames =
+        std::span(samples.frames).subspan(sample.ender.first_frame, sample.ender.frame_count);
     added.add(sample, builder_.add(group_, sample, frames, labels_of(sample),
-                                   is_framed ? process->second->name : std::string_view()));
+                                   is_framed ? process->second->name : std::string_view(), ender));
     ++sampled_processes_[sample.process];
   }
   for (const LostEvents& lost : samples.lost)

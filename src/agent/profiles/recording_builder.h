@@ -20,6 +20,7 @@ struct RecordingBuilderOptions {
   bool per_thread = false;        // label samples with thread id and name
   bool process_frames =
       false;  // the process is the outermost frame: for recordings of a whole host
+  std::vector<ProfileRequest> profiles = {};  // empty: one for each probe
 };
 
 class RecordingBuilder {

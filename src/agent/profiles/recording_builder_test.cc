@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include <shared/off_cpu.h>
 #include "agent/stream/unwind_result.h"
 #include "profile/frame_name.h"
 
@@ -17,6 +18,12 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr uint64_t kPeriodNs = 10'000'000;
+// In clock_nanosleep, and for a CPU after it.
+const uint64_t kSleepDetail = vesta_wait_detail(230, VESTA_WAIT_INTERRUPTIBLE, 0);
+const uint64_t kSyncDetail = vesta_wait_detail(74, VESTA_WAIT_UNINTERRUPTIBLE, 1);
+const uint64_t kLockDetail = vesta_wait_detail(202, VESTA_WAIT_INTERRUPTIBLE, 0) |
+                             vesta_futex_detail(0x80, 2, 0);  // a mutex
+const uint64_t kRunQueueDetail = vesta_wait_detail(230, VESTA_WAIT_RUN_QUEUE, 0);
 
 class RecordingBuilderTest : public ::testing::Test {
  protected:
@@ -43,6 +50,26 @@ class RecordingBuilderTest : public ::testing::Test {
     samples_.processes.push_back(process);
   }
 
+  // The last sample is of that probe, which tells so much.
+  void of_probe(uint32_t probe, uint64_t ns, uint64_t detail) {
+    ResolvedSample& sample = samples_.samples.back();
+    sample.probe = probe;
+    sample.values = {1, ns};
+    sample.detail = detail;
+  }
+
+  // The last sample's event was ended by a thread of that process, at these addresses.
+  void ended_by(uint32_t process, const std::vector<uint64_t>& addresses) {
+    EventEnder& ender = samples_.samples.back().ender;
+    ender.process = process;
+    ender.tid = 77;
+    ender.first_frame = static_cast<uint32_t>(samples_.frames.size());
+    ender.frame_count = static_cast<uint32_t>(addresses.size());
+    std::strcpy(ender.thread, "releaser");
+    for (const uint64_t address : addresses)
+      samples_.frames.push_back({address, CodeAddress::Kind::kAnonymous, process});
+  }
+
   void guess(size_t sample) {
     ResolvedSample& last = samples_.samples[sample];
     samples_.frames.insert(samples_.frames.begin() + last.first_frame + 1,
@@ -52,7 +79,7 @@ class RecordingBuilderTest : public ::testing::Test {
   }
 
   ProfileBatch build(RecordingBuilderOptions options = {}) {
-    options.periods = {kPeriodNs};
+    options.periods.assign(options.probes.size(), kPeriodNs);
     RecordingBuilder builder(symbolizer_, options);
     builder.add(samples_);
     coverage_ = builder.coverage();
@@ -163,6 +190,83 @@ TEST_F(RecordingBuilderTest, FramesWithoutNamesAreCounted) {
   EXPECT_EQ(coverage_.named_frames, 0U);
 }
 
+// What is sampled when these kinds are asked for.
+RecordingBuilderOptions options_for(const std::vector<std::string>& kinds) {
+  std::vector<ProbeRequest> wanted;
+  for (const std::string& kind : kinds) wanted.push_back(request_probe(*find_probe(kind)));
+  ProbePlan plan = plan_probes(wanted);
+  return {.probes = std::move(plan.probes), .periods = {}, .profiles = std::move(plan.profiles)};
+}
+
+TEST_F(RecordingBuilderTest, AViewIsMadeOfTheEventsOfSeveralProbes) {
+  add_process(1, "job");
+  add(1, 10, {0x1000});
+  add(1, 10, {0x2000});
+  of_probe(1, 700, kSleepDetail);
+  add(1, 10, {0x3000});
+  of_probe(1, 30, kRunQueueDetail);
+  const ProfileBatch batch = build(options_for({"wall"}));
+  EXPECT_EQ(find_inconsistency(batch), "");
+  ASSERT_EQ(batch.profiles.size(), 1U) << "nobody asked for what it is made of";
+  const Profile& wall = batch.profiles[0];
+  EXPECT_EQ(batch.dictionary.string(wall.name), "wall");
+  EXPECT_EQ(total_of(wall, 0), 3);
+  EXPECT_EQ(total_of(wall, 1), static_cast<int64_t>(kPeriodNs) + 730);
+  EXPECT_EQ(wall.period, 0) << "each says what it stands for";
+  EXPECT_THAT(names_of(batch, 0), ElementsAre("0x1000"));
+  EXPECT_THAT(names_of(batch, 1), ElementsAre("[sleep]", "0x2000"));
+  EXPECT_THAT(labels_of(batch, 0), ElementsAre("pid=4000001", "process=job", "state=running"));
+  EXPECT_THAT(labels_of(batch, 1),
+              ElementsAre("pid=4000001", "process=job", "state=sleep", "wait=sleep"));
+  EXPECT_THAT(labels_of(batch, 2), Contains("state=run queue"));
+}
+
+TEST_F(RecordingBuilderTest, AViewTakesNothingFromItsProbes) {
+  add_process(1, "job");
+  add(1, 10, {0x1000});
+  add(1, 10, {0x2000});
+  of_probe(1, 700, kSleepDetail);
+  const ProfileBatch batch = build(options_for({"wall", "off-cpu", "cpu"}));
+  // The probes are off-cpu and cpu, in this order.
+  ASSERT_EQ(batch.profiles.size(), 3U);
+  EXPECT_EQ(total_of(batch.profiles[0], 1), static_cast<int64_t>(kPeriodNs) + 700);
+  EXPECT_EQ(total_of(batch.profiles[1], 1) + total_of(batch.profiles[2], 1),
+            total_of(batch.profiles[0], 1));
+  EXPECT_EQ(batch.profiles[2].period, static_cast<int64_t>(kPeriodNs));
+}
+
+TEST_F(RecordingBuilderTest, WhatAProbeLosesIsMissingInItsViews) {
+  add_process(1, "job");
+  add(1, 10, {0x1000});
+  samples_.lost = {{1, "sample ring full", 3, 0, 12'345}};
+  const ProfileBatch batch = build(options_for({"wall", "cpu"}));
+  const Profile& wall = batch.profiles[0];
+  EXPECT_EQ(total_of(wall, 1), static_cast<int64_t>(kPeriodNs) + 12'345);
+  ASSERT_EQ(wall.losses.size(), 1U);
+  EXPECT_EQ(wall.losses[0].count, 3U);
+  EXPECT_TRUE(batch.profiles[1].losses.empty()) << "that is another probe";
+}
+
+TEST_F(RecordingBuilderTest, AViewOfSomeEventsLeavesOutTheOthers) {
+  add_process(1, "job");
+  add(1, 10, {0x1000});
+  of_probe(0, 700, kSleepDetail);
+  add(1, 10, {0x2000});
+  of_probe(0, 50, kSyncDetail);
+  add(1, 10, {0x2000});
+  of_probe(0, 7, kSyncDetail);
+  samples_.lost = {{0, "sample ring full", 3, 0, 12'345}};
+  const ProfileBatch batch = build(options_for({"block"}));
+  const Profile& block = batch.profiles[0];
+  ASSERT_EQ(block.samples.size(), 1U);
+  EXPECT_EQ(total_of(block, 0), 2);
+  EXPECT_EQ(total_of(block, 1), 57) << "of what was lost nobody knows what it was";
+  ASSERT_EQ(block.losses.size(), 1U);
+  EXPECT_EQ(block.losses[0].count, 3U);
+  EXPECT_THAT(names_of(batch, 0), ElementsAre("[disk]", "0x2000"));
+  EXPECT_THAT(labels_of(batch, 0), Contains("syscall=fsync"));
+}
+
 TEST(UnwindResult, EveryResultHasItsOwnWords) {
   std::vector<std::string_view> seen;
   for (int result = 0; result < VESTA_UNWIND_RESULTS; ++result) {
@@ -170,6 +274,60 @@ TEST(UnwindResult, EveryResultHasItsOwnWords) {
     EXPECT_THAT(seen, Not(Contains(name)));
     seen.push_back(name);
   }
+}
+
+TEST_F(RecordingBuilderTest, LocksAreShownByWhoWaitsAndByWhoReleasedThem) {
+  add_process(1, "job");
+  add(1, 10, {0x1000, 0x2000});
+  of_probe(0, 700, kLockDetail);
+  samples_.samples.back().object = 0xabc0;
+  ended_by(1, {0x5000, 0x6000});
+  add(1, 10, {0x1000, 0x2000});
+  of_probe(0, 30, kLockDetail);
+  add(1, 10, {0x3000});
+  of_probe(0, 9, kSleepDetail);
+  ProfileBatch batch = build(options_for({"mutex", "mutex-holder", "off-cpu"}));
+  EXPECT_EQ(find_inconsistency(batch), "");
+  ASSERT_EQ(batch.profiles.size(), 3U);
+  EXPECT_EQ(total_of(batch.profiles[0], 1), 730);
+  EXPECT_EQ(total_of(batch.profiles[0], 0), 2);
+  EXPECT_EQ(total_of(batch.profiles[1], 1), 730);
+  EXPECT_EQ(total_of(batch.profiles[2], 1), 739);
+  EXPECT_THAT(names_of(batch, 0), ElementsAre("[lock]", "0x1000", "0x2000"));
+  EXPECT_THAT(labels_of(batch, 0), ElementsAre("pid=4000001", "process=job", "wait=lock",
+                                               "waker.process=job", "waker.thread=releaser"));
+  std::swap(batch.profiles[0], batch.profiles[1]);
+  EXPECT_THAT(names_of(batch, 0), ElementsAre("0x5000", "0x6000"));
+  EXPECT_THAT(names_of(batch, 1), ElementsAre("[holder not known]"));
+  // Where the lock is, on request.
+  RecordingBuilderOptions options = options_for({"mutex"});
+  options.probes[0].options.lock_addresses = true;
+  EXPECT_THAT(labels_of(build(options), 0), Contains("lock.address=0xabc0"));
+}
+
+TEST_F(RecordingBuilderTest, AWaitIsShownWithWhoEndedIt) {
+  add_process(1, "job");
+  add_process(2, "server");
+  add(1, 10, {0x1000});
+  of_probe(0, 700, kSleepDetail);
+  ended_by(2, {0x5000, 0x6000});
+  add(1, 10, {0x1000});
+  of_probe(0, 60, kSleepDetail);
+  ended_by(2, {});
+  samples_.samples.back().ender.tid = 0;
+  add(1, 10, {0x1000});
+  of_probe(0, 5, kSleepDetail);
+  add(1, 10, {0x1000});
+  of_probe(0, 4000, kRunQueueDetail);
+  const ProfileBatch batch = build(options_for({"off-cpu-waker"}));
+  EXPECT_EQ(find_inconsistency(batch), "");
+  EXPECT_EQ(total_of(batch.profiles[0], 1), 765) << "who is in a run queue has been woken";
+  EXPECT_THAT(names_of(batch, 0),
+              ElementsAre("0x5000", "0x6000", "[woken by server]", "[sleep]", "0x1000"));
+  EXPECT_THAT(labels_of(batch, 0), Contains("waker.process=server"));
+  EXPECT_THAT(names_of(batch, 1), ElementsAre("[woken by interrupt]", "[sleep]", "0x1000"));
+  EXPECT_THAT(labels_of(batch, 1), Contains("waker.process=[interrupt]"));
+  EXPECT_THAT(names_of(batch, 2), ElementsAre("[waker not known]", "[sleep]", "0x1000"));
 }
 
 TEST_F(RecordingBuilderTest, MarksCallersThatAreOnlyLikely) {

@@ -12,6 +12,16 @@ constexpr size_t kMaxBinaries = 1000;
 constexpr std::string_view kOtherBinaries = "other";
 constexpr std::string_view kUnattributed = "unattributed";
 
+WindowBuilderOptions with_profiles(WindowBuilderOptions options) {
+  if (options.profiles.empty()) options.profiles = profiles_of(options.probes);
+  return options;
+}
+
+std::span<const CodeAddress> ender_frames(const ResolvedSample& sample,
+                                          std::span<const CodeAddress> all_frames) {
+  return all_frames.subspan(sample.ender.first_frame, sample.ender.frame_count);
+}
+
 }  // namespace
 
 WindowBuilder::WindowBuilder(NameSource& names, ResourceOf resource_of, Resource host,
@@ -19,13 +29,13 @@ WindowBuilder::WindowBuilder(NameSource& names, ResourceOf resource_of, Resource
     : names_(names),
       resource_of_(std::move(resource_of)),
       host_(std::move(host)),
-      options_(options),
+      options_(with_profiles(options)),
       next_filters_(options.filters) {
   begin_window(0);
 }
 
 void WindowBuilder::begin_window(uint64_t start_ns) {
-  windows_.push_back(std::make_unique<Window>(names_, options_.probes, next_filters_, start_ns));
+  windows_.push_back(std::make_unique<Window>(names_, options_, next_filters_, start_ns));
 }
 
 WindowBuilder::Window& WindowBuilder::window_at(uint64_t time_ns) {
@@ -42,8 +52,7 @@ void WindowBuilder::set_deadline(uint64_t sampled_ns) {
 void WindowBuilder::add(const ResolvedSamples& samples) {
   for (const auto& process : samples.processes) processes_[process->index] = process;
   learn_names(samples);
-  for (const ResolvedSample& sample : samples.samples)
-    add_sample(sample, std::span(samples.frames).subspan(sample.first_frame, sample.frame_count));
+  for (const ResolvedSample& sample : samples.samples) add_sample(sample, samples.frames);
   for (const LostEvents& lost : samples.lost) {
     LostEvents& sum = window_at(lost.time_ns).lost[{lost.probe, lost.reason}];
     sum.count += lost.count;
@@ -59,6 +68,8 @@ void WindowBuilder::learn_names(const ResolvedSamples& samples) {
     if (!of_process(window, sample.process).resource) continue;
     const auto frames = std::span(samples.frames).subspan(sample.first_frame, sample.frame_count);
     window.builder.add_new_places(sample, frames, unknown_);
+    if (sample.ender.process != 0)
+      window.builder.add_new_places(sample, ender_frames(sample, samples.frames), unknown_);
   }
   if (unknown_.empty()) return;
   set_deadline(samples.samples.front().time_ns);
@@ -66,7 +77,7 @@ void WindowBuilder::learn_names(const ResolvedSamples& samples) {
 }
 
 WindowBuilder::OfProcess& WindowBuilder::of_process(Window& window, uint32_t index) {
-  const auto [at, is_new] = window.processes.try_emplace(index, options_.probes);
+  const auto [at, is_new] = window.processes.try_emplace(index, options_.profiles);
   OfProcess& entry = at->second;
   if (!is_new) {
     if (entry.resource && entry.resource->is_preliminary)
@@ -88,7 +99,8 @@ StackCoverage& WindowBuilder::coverage_of(const std::string& executable) {
   return coverage_[coverage_.size() < kMaxBinaries ? name : std::string(kOtherBinaries)];
 }
 
-void WindowBuilder::add_sample(const ResolvedSample& sample, std::span<const CodeAddress> frames) {
+void WindowBuilder::add_sample(const ResolvedSample& sample,
+                               std::span<const CodeAddress> all_frames) {
   ++samples_;
   if (sample.time_ns < windows_.front()->start_ns) ++strays_;
   Window& window = window_at(sample.time_ns);
@@ -98,8 +110,13 @@ void WindowBuilder::add_sample(const ResolvedSample& sample, std::span<const Cod
     return;
   }
   set_deadline(sample.time_ns);
-  const KnownStack& stack =
-      window.builder.add(process.group, sample, frames, window.thread_labels(sample));
+  SampleEnder ender;
+  const auto ending = processes_.find(sample.ender.process);
+  if (ending != processes_.end()) ender.process = ending->second->name;
+  ender.frames = ender_frames(sample, all_frames);
+  const KnownStack& stack = window.builder.add(
+      process.group, sample, all_frames.subspan(sample.first_frame, sample.frame_count),
+      window.thread_labels(sample), {}, ender);
   process.coverage->add(sample, stack);
   folded_frames_ += stack.folded_frames;
   late_stacks_ += stack.is_late ? 1 : 0;
@@ -149,7 +166,7 @@ std::map<Resource, ProfileGroup> WindowBuilder::group_by_resource(Window& window
   for (const uint32_t index : order) {
     OfProcess& entry = window.processes.at(index);
     const auto group =
-        groups.try_emplace(resource_at_cut(index, entry, times), options_.probes).first;
+        groups.try_emplace(resource_at_cut(index, entry, times), options_.profiles).first;
     group->second.add(std::move(entry.group));
   }
   return groups;
@@ -175,7 +192,7 @@ void WindowBuilder::add_lost_events(Window& window, const ProfileTimes& times) {
   Resource host = host_;
   host.emplace_back(kServiceAttribute, kUnattributed);
   std::ranges::sort(host);
-  ProfileGroup group(options_.probes);
+  ProfileGroup group(options_.profiles);
   for (const auto& [key, events] : window.lost) {
     const auto& [probe, reason] = key;
     window.builder.add_lost(group, {probe, reason, events.count, 0, events.value},

@@ -50,6 +50,7 @@ struct WindowBuilderOptions {
   ProfileFilters filters;  // of the first window
   // What a sample waits for its names; then those that are not known are left out. 0: for ever.
   uint64_t naming_grace_ns = 0;
+  std::vector<ProfileRequest> profiles = {};  // empty: one for each probe
 };
 
 class WindowBuilder {
@@ -82,16 +83,16 @@ class WindowBuilder {
 
  private:
   struct OfProcess {
-    explicit OfProcess(std::span<const ProbeRequest> probes) : group(probes) {}
+    explicit OfProcess(std::span<const ProfileRequest> profiles) : group(profiles) {}
     std::shared_ptr<const SampledProcess> process;
     std::optional<ProcessResource> resource;
     StackCoverage* coverage = nullptr;
     ProfileGroup group;
   };
   struct Window {
-    Window(NameSource& names, std::span<const ProbeRequest> probes, const ProfileFilters& filters,
+    Window(NameSource& names, const WindowBuilderOptions& options, const ProfileFilters& filters,
            uint64_t start)
-        : start_ns(start), builder(names, probes, filters) {}
+        : start_ns(start), builder(names, options.probes, options.profiles, filters) {}
     uint64_t start_ns;
     ProfileBuilder builder;
     std::unordered_map<uint32_t, OfProcess> processes;
@@ -107,7 +108,7 @@ class WindowBuilder {
   OfProcess& of_process(Window& window, uint32_t index);
   void set_deadline(uint64_t sampled_ns);
   void learn_names(const ResolvedSamples& samples);
-  void add_sample(const ResolvedSample& sample, std::span<const CodeAddress> frames);
+  void add_sample(const ResolvedSample& sample, std::span<const CodeAddress> all_frames);
   StackCoverage& coverage_of(const std::string& executable);
   Resource resource_at_cut(uint32_t index, const OfProcess& entry, const WindowTimes& times);
   std::map<Resource, ProfileGroup> group_by_resource(Window& window, const WindowTimes& times);

@@ -37,7 +37,8 @@ WindowProfiler::WindowProfiler(std::unique_ptr<Sampling> sampling, WindowProfile
       names_(symbolizer_, options_.name_cache_bytes),
       builder_(names_, options_.resource_of, options_.host,
                {options_.sampling.probes, options_.filters,
-                static_cast<uint64_t>(options_.duration_ns) * options_.naming_grace_windows}),
+                static_cast<uint64_t>(options_.duration_ns) * options_.naming_grace_windows,
+                options_.profiles}),
       duration_ns_(options_.duration_ns) {}
 
 WindowProfiler::~WindowProfiler() {

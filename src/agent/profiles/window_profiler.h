@@ -23,6 +23,7 @@ namespace vesta::agent {
 
 struct WindowProfilerOptions {
   SamplingOptions sampling;
+  std::vector<ProfileRequest> profiles = {};  // of the sampling's probes; empty: one for each
   SymbolizerOptions symbolizer;
   uint64_t name_cache_bytes = 12ULL << 20;
   int64_t duration_ns = 10'000'000'000;

@@ -117,8 +117,11 @@ struct ResolvedSamples {
   // All that was sampled before is in this batch or in an earlier one; CLOCK_MONOTONIC.
   uint64_t complete_until_ns = 0;
 
+  // Nothing that anybody has to hear of: what is told once must not get lost with a batch that has no
+  // sample.
   bool empty() const {
-    return samples.empty() && kernel_symbols.empty() && ended.empty() && lost.empty();
+    return samples.empty() && modules.empty() && processes.empty() && runtime_frames.empty() &&
+           kernel_symbols.empty() && ended.empty() && lost.empty();
   }
 };
 

@@ -280,7 +280,10 @@ class SampleResolverEnderTest : public SampleResolverTest {
 
 TEST_F(SampleResolverEnderTest, WhoEndedAnEventComesWithIt) {
   add(ender(), {}, {kCode | VESTA_FRAME_EXACT, 0x10});
-  EXPECT_TRUE(resolver_.take().samples.empty()) << "no event of its own";
+  const ResolvedSamples first = resolver_.take();
+  EXPECT_TRUE(first.samples.empty()) << "no event of its own";
+  EXPECT_EQ(first.modules.size(), 1U);
+  EXPECT_FALSE(first.empty()) << "it tells of a module, once";
   add(event(), {}, {0x20});
   add(event(), {}, {0x20});
   const ResolvedSamples out = resolver_.take();

@@ -46,10 +46,10 @@ struct Plan {
 };
 
 // "vesta-cpu.pb.gz".
-std::string default_output(const std::vector<agent::ProbeRequest>& probes) {
+std::string default_output(const std::vector<agent::ProfileRequest>& profiles) {
   std::string kinds;
-  for (const agent::ProbeRequest& probe : probes)
-    kinds += fmt::format("{}{}", kinds.empty() ? "" : "+", probe.kind->name);
+  for (const agent::ProfileRequest& profile : profiles)
+    kinds += fmt::format("{}{}", kinds.empty() ? "" : "+", profile.kind->name);
   return fmt::format("vesta-{}.pb.gz", kinds);
 }
 
@@ -95,8 +95,9 @@ Status apply_wait_flags(const Arguments& arguments, agent::RecordingOptions& rec
     applies = true;
     probe.options.min_wait_ns = static_cast<uint64_t>(min_wait_ns);
     probe.options.kernel_threads = arguments.has("kernel-threads");
+    probe.options.lock_addresses = arguments.has("lock-addresses");
   }
-  for (const char* flag : {"min-wait", "kernel-threads"}) {
+  for (const char* flag : {"min-wait", "kernel-threads", "lock-addresses"}) {
     if (arguments.has(flag) && !applies) {
       return Error{ErrorCode::kUsage,
                    fmt::format("--{} applies to none of the chosen events", flag),
@@ -125,7 +126,7 @@ Result<Plan> plan_of(const Arguments& arguments, Console& console) {
   VESTA_TRY(apply_sampling_flags(arguments, console, recording));
   VESTA_TRY(apply_wait_flags(arguments, recording));
   recording.per_thread = arguments.has("per-thread");
-  plan.output = arguments.get("output", default_output(recording.sampling.probes));
+  plan.output = arguments.get("output", default_output(recording.profiles));
   // Standard output has no ending to choose a format by.
   plan.encoding.format = arguments.get("format", plan.output == "-" ? "pprof" : "");
   VESTA_TRY(check_output(plan));
@@ -146,10 +147,11 @@ Result<Plan> plan_of(const Arguments& arguments, Console& console) {
 Result<FrameProfile> frames_of(const ProfileBatch& batch, const Plan& plan) {
   size_t shown = 0;
   while (batch.profiles[shown].samples.size() == 0) ++shown;
-  const agent::ProbeKind& kind = *plan.recording.sampling.probes[shown].kind;
+  const agent::ProbeKind& kind = *plan.recording.profiles[shown].kind;
   const auto shared = std::make_shared<const ProfileBatch>(batch);
   VESTA_ASSIGN(const TypeInfo type,
-               find_type(list_types(*shared), kind.columns[kind.main_column].type));
+               find_type(list_types(*shared),
+                         fmt::format("{}:{}", kind.profile, kind.columns[kind.main_column].type)));
   return resolve_frames(select_type(shared, type), {});
 }
 
@@ -203,16 +205,29 @@ std::string cost_text(const Plan& plan, const agent::Recording::Facts& facts,
   return text;
 }
 
-// "9.9s of CPU in 990 samples (99 Hz, cpu-clock".
-std::string probe_text(const agent::ProbeKind& kind, const agent::Sampling::ProbeState& state,
-                       const Profile& profile) {
+// "99 Hz, cpu-clock".
+std::string source_text(const agent::Sampling::ProbeState& state) {
   const std::string rate = state.rate == 0 ? "" : fmt::format("{} Hz, ", state.rate);
+  return fmt::format("{}{}{}", rate, state.source.name,
+                     state.source.fallback_reason.empty()
+                         ? ""
+                         : fmt::format(", {}", state.source.fallback_reason));
+}
+
+// "9.9s of CPU in 990 samples (99 Hz, cpu-clock".
+std::string profile_text(const agent::ProfileRequest& request, const agent::Recording::Facts& facts,
+                         const Profile& profile) {
+  const agent::ProbeKind& kind = *request.kind;
+  uint64_t samples = 0;
+  std::vector<std::string> sources;
+  for (const uint32_t probe : request.probes) {
+    samples += facts.probes[probe].samples;
+    sources.push_back(source_text(facts.probes[probe]));
+  }
   return fmt::format(
-      "{} of {} in {} samples ({}{}{}",
+      "{} of {} in {} samples ({}",
       format_value(total_of(profile, kind.main_column), kind.columns[kind.main_column].unit),
-      kind.title, format_count(state.samples), rate, state.source.name,
-      state.source.fallback_reason.empty() ? ""
-                                           : fmt::format(", {}", state.source.fallback_reason));
+      kind.title, format_count(samples), fmt::join(sources, "; "));
 }
 
 std::string summary(const Plan& plan, const agent::Recording& recording,
@@ -220,15 +235,13 @@ std::string summary(const Plan& plan, const agent::Recording& recording,
                     const ProfileBatch& batch, const FrameProfile& frames, const Console& console) {
   const agent::Recording::Facts facts = recording.facts();
   const std::string duration = format_value(batch.profiles[0].duration_ns, "nanoseconds");
-  const std::vector<agent::ProbeRequest>& probes = plan.recording.sampling.probes;
+  const std::vector<agent::ProfileRequest>& profiles = plan.recording.profiles;
   std::string text =
       fmt::format("\nrecorded {} for {}: {}, first after {})\n", plan.what, duration,
-                  probe_text(*probes[0].kind, facts.probes[0], batch.profiles[0]),
+                  profile_text(profiles[0], facts, batch.profiles[0]),
                   format_value(static_cast<int64_t>(facts.first_sample_ns), "nanoseconds"));
-  for (size_t i = 1; i < probes.size(); ++i) {
-    text +=
-        fmt::format("with {})\n", probe_text(*probes[i].kind, facts.probes[i], batch.profiles[i]));
-  }
+  for (size_t i = 1; i < profiles.size(); ++i)
+    text += fmt::format("with {})\n", profile_text(profiles[i], facts, batch.profiles[i]));
   if (ending.targets_ended)
     text += fmt::format("ended after {}: all recorded processes have ended\n", duration);
   text += coverage_text(progress);
@@ -285,6 +298,11 @@ UniqueFd count_cost(const Plan& plan) {
 Error no_samples(const Plan& plan, const Ending& ending) {
   const agent::ProbeRequest& first = plan.recording.sampling.probes[0];
   const std::string_view title = first.kind->title;
+  if (const agent::ProbeKind& kind = *plan.recording.profiles[0].kind; kind.view != nullptr) {
+    return {ErrorCode::kNoData,
+            fmt::format("{} had no {} during the recording", plan.what, kind.title),
+            "record longer (-d), or see where it waits with -e off-cpu"};
+  }
   if (!agent::has_clock(first) && !ending.targets_ended) {
     return {ErrorCode::kNoData, fmt::format("{} did not wait during the recording", plan.what),
             "record longer (-d)"};
@@ -357,11 +375,13 @@ std::vector<Flag> own_flags() {
           {"duration", 'd', "TIME", "duration: 30s, 2m; 0: until Ctrl-C"},
           {"output", 'o', "FILE",
            fmt::format("output file (default: {}); its extension selects the format: {}",
-                       default_output(agent::default_probes()), writable_endings())},
+                       default_output(agent::profiles_of(agent::default_probes())),
+                       writable_endings())},
           {"format", 0, "FORMAT", "output format, if the extension does not determine it",
            writable_format_names()},
-          {"min-wait", 0, "TIME", "off-cpu: drop shorter waits: 1ms, 50us (default: 0)"},
-          {"kernel-threads", 0, "", "off-cpu: include threads of the kernel"},
+          {"min-wait", 0, "TIME", "kinds of waits: drop shorter waits: 1ms, 50us (default: 0)"},
+          {"kernel-threads", 0, "", "kinds of waits: include threads of the kernel"},
+          {"lock-addresses", 0, "", "kinds of waits: label waits for locks with lock.address"},
           {"per-thread", 0, "", "label samples with their thread (thread.name and thread.id)"},
           {"open", 0, "", "serve the flame graph on a local port and print its address"}};
 }
@@ -383,6 +403,7 @@ Command record_command() {
       "vesta record -a -o host.html  # the whole host, as a flame graph page",
       "vesta record -F 499 -- python3 job.py",
       "vesta record -e cpu,off-cpu -p nginx  # CPU time, and where threads wait and for what",
+      "vesta record -e wall -p nginx  # all the time of every thread in one profile",
       "vesta record --systemd-unit nginx --container 3f2a9c  # a systemd unit and a container",
       "vesta record -p 1234 --open  # open the result in a browser"};
   c.flags = with_flags(target_flags(), {own_flags(), sampling_flags()});

@@ -32,7 +32,7 @@ std::map<StringId, std::string> binaries_of(const Dictionary& dictionary) {
 LiveProfile::LiveProfile(const agent::RecordingOptions& options, std::vector<uint64_t> periods,
                          size_t stretches)
     : options_{options.sampling.probes, std::move(periods), options.per_thread,
-               options.process_frames},
+               options.process_frames, options.profiles},
       max_stretches_(stretches),
       symbolizer_(options.symbolizer),
       builder_(make_builder()) {}

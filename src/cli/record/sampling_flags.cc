@@ -134,7 +134,11 @@ Status apply_sampling_flags(const Arguments& arguments, Console& console,
     VESTA_ASSIGN(const int64_t given, arguments.integer("rate", 0, 1, kMaxFrequency));
     rate = static_cast<uint32_t>(given);
   }
-  VESTA_ASSIGN(sampling.probes, choose_probes(arguments.list("event"), rate));
+  VESTA_ASSIGN(const std::vector<agent::ProbeRequest> chosen,
+               choose_probes(arguments.list("event"), rate));
+  agent::ProbePlan plan = agent::plan_probes(chosen);
+  sampling.probes = std::move(plan.probes);
+  recording.profiles = std::move(plan.profiles);
   uint32_t all_rates = 0;
   for (agent::ProbeRequest& request : sampling.probes) {
     limit_rate(request.options, console);

@@ -6,13 +6,14 @@
 #include "profile/dictionary_builder.h"
 #include "profile/merge/merge.h"
 #include "profile/merge/merger.h"
+#include "profile/profile_types.h"
 #include "profile/sample_table.h"
 
 namespace vesta {
 namespace {
 
 // Finds the column of each type of each profile in the union of all. A type that a profile has
-// twice has two columns.
+// twice has two columns, and so have locks and I/O, which call what they measure alike.
 class TypeUnion {
  public:
   explicit TypeUnion(const Dictionary& dictionary) : dictionary_(dictionary) {}
@@ -24,20 +25,40 @@ class TypeUnion {
       std::string key(dictionary_.string(type.type));
       key += '\0';
       key += dictionary_.string(type.unit);
+      const std::string_view own =
+          own_type_name(dictionary_.string(profile.name), dictionary_.string(type.type));
+      key += '\0';
+      key += own;
       auto& places = places_[key];
       const size_t nth = seen[key]++;
       if (nth == places.size()) {
         places.push_back(static_cast<uint32_t>(types_.size()));
         types_.push_back(type);
+        own_names_.push_back(own);
       }
       columns.push_back(places[nth]);
     }
     return columns;
   }
   const std::vector<SampleType>& types() const { return types_; }
+  // The same, where those that would be called alike have names of their own.
+  std::vector<SampleType> named_types(Dictionary& dictionary) const {
+    std::vector<SampleType> named = types_;
+    for (size_t i = 0; i < types_.size(); ++i) {
+      for (size_t j = 0; j < types_.size(); ++j) {
+        const bool is_alike =
+            dictionary.string(types_[i].type) == dictionary.string(types_[j].type) &&
+            own_names_[i] != own_names_[j];
+        if (is_alike && !own_names_[i].empty())
+          named[i].type = dictionary.strings.add(own_names_[i]);
+      }
+    }
+    return named;
+  }
 
  private:
   const Dictionary& dictionary_;
+  std::vector<std::string_view> own_names_;  // of the types; empty for most
   std::unordered_map<std::string, std::vector<uint32_t>, TableKeyHash> places_;
   std::vector<SampleType> types_;
 };
@@ -122,7 +143,7 @@ ProfileBatch flatten(ProfileBatch batch) {
   TypeUnion types(batch.dictionary);
   std::vector<std::vector<uint32_t>> columns;
   for (const Profile& p : batch.profiles) columns.push_back(types.columns_of(p));
-  flat.sample_types = types.types();
+  flat.sample_types = types.named_types(batch.dictionary);
   if (!columns[0].empty()) flat.default_type = columns[0][batch.profiles[0].default_type];
 
   LabelUnion labels(batch.dictionary);

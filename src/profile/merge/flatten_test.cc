@@ -36,6 +36,19 @@ TEST(FlattenTest, KeepsTheTotalOfEveryType) {
   }
 }
 
+TEST(FlattenTest, TimesOfDifferentKindsThatAreCalledAlikeAreNotAddedUp) {
+  ProfileBatch named = batch_from({{"main;lock", 3}}, "delay", "nanoseconds");
+  named.profiles.push_back(named.profiles[0]);
+  named.profiles[0].name = named.dictionary.strings.add("mutex");
+  named.profiles[1].name = named.dictionary.strings.add("block");
+  for (int64_t& value : named.profiles[1].samples.values) value = 40;
+  const ProfileBatch flat = flatten(named);
+  EXPECT_EQ(total_of_type(flat, "mutex_duration"), 3);
+  EXPECT_EQ(total_of_type(flat, "block_duration"), 40);
+  named.profiles.pop_back();
+  EXPECT_EQ(total_of_type(flatten(named), "delay"), 3) << "nothing to tell apart";
+}
+
 TEST(FlattenTest, OneProfileWithoutAResourceStaysAsItIs) {
   const ProfileBatch batch = batch_from({{"main;b", 1}, {"main;a", 2}, {"main;b", 3}});
   EXPECT_EQ(dump(flatten(batch)), dump(batch));

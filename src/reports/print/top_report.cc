@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/units.h"
 #include "profile/frame_name.h"
@@ -27,10 +28,15 @@ const char* inline_suffix(InlineUse use) {
 
 // "Total Off-CPU time: 45s"; nothing for other types, whose header says it all.
 std::string total_text(const ReportHeader& p) {
-  const auto types = types_of_word("off-cpu");
-  if (std::ranges::find(types, p.type) == types.end() || parse_unit(p.unit).kind != UnitKind::kTime)
-    return {};
-  return fmt::format("Total Off-CPU time: {}\n", format_value(p.total, p.unit));
+  if (parse_unit(p.unit).kind != UnitKind::kTime) return {};
+  for (const auto& [word, title] :
+       {std::pair{"off-cpu", "Off-CPU"}, std::pair{"off-cpu-waker", "Off-CPU"},
+        std::pair{"mutex-holder", "Lock wait"}, std::pair{"wall", "Wall"}}) {
+    const auto types = types_of_word(word);
+    if (std::ranges::find(types, p.type) != types.end())
+      return fmt::format("Total {} time: {}\n", title, format_value(p.total, p.unit));
+  }
+  return {};
 }
 
 std::string text(const ReportHeader& p, const FunctionTable& table, const ReportOptions& options) {

@@ -42,8 +42,11 @@ static void pace(long microseconds) {
     __asm__ volatile("" ::: "memory");                      \
   }
 RELEASE(0)
-RELEASE(1) RELEASE(2) RELEASE(3) RELEASE(4) RELEASE(5) RELEASE(6) RELEASE(7) RELEASE(8) RELEASE(9)
-    RELEASE(10) RELEASE(11) RELEASE(12) RELEASE(13) RELEASE(14) RELEASE(15)
+RELEASE(1)
+RELEASE(2)
+RELEASE(3)
+RELEASE(4) RELEASE(5) RELEASE(6) RELEASE(7) RELEASE(8) RELEASE(9) RELEASE(10) RELEASE(11)
+    RELEASE(12) RELEASE(13) RELEASE(14) RELEASE(15)
 
         static void (*const releases[kMost])(void) = {
             release_0,  release_1,  release_2,  release_3, release_4,  release_5,
@@ -67,7 +70,8 @@ static void* run(void* argument) {
       threads[self].delay_ns[holder] += released_ns - began;
       ++threads[self].waits[holder];
     }
-    pace(1500 + self * 100);
+    // So long that every wait is sampled from the first second on: sums of each thread are exact.
+    pace(12000 + self * 300);
     holder = self;
     released_ns = now();
     releases[self]();

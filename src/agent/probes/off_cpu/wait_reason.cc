@@ -78,7 +78,7 @@ constexpr auto kSyscallRows = std::to_array<SyscallRow>({
     {"ipc", {65, 69, 70, 220, 242, 243}},  // semop, msgsnd, msgrcv, mq_timedsend …
 });
 
-// Operations of futex(2) (include/uapi/linux/futex.h). Those of a lock with a queue in the kernel can
+// Operations of futex(2). Those of a lock with a queue in the kernel can
 // mean nothing else.
 constexpr uint64_t kWait = 0;
 constexpr uint64_t kLockPi = 6;

@@ -41,17 +41,15 @@ static void pace(long microseconds) {
     pthread_mutex_unlock(&mutex);                           \
     __asm__ volatile("" ::: "memory");                      \
   }
-RELEASE(0)
-RELEASE(1)
-RELEASE(2)
-RELEASE(3)
-RELEASE(4) RELEASE(5) RELEASE(6) RELEASE(7) RELEASE(8) RELEASE(9) RELEASE(10) RELEASE(11)
-    RELEASE(12) RELEASE(13) RELEASE(14) RELEASE(15)
+// clang-format off
+RELEASE(0) RELEASE(1) RELEASE(2) RELEASE(3) RELEASE(4) RELEASE(5) RELEASE(6) RELEASE(7)
+RELEASE(8) RELEASE(9) RELEASE(10) RELEASE(11) RELEASE(12) RELEASE(13) RELEASE(14) RELEASE(15)
+    // clang-format on
 
-        static void (*const releases[kMost])(void) = {
-            release_0,  release_1,  release_2,  release_3, release_4,  release_5,
-            release_6,  release_7,  release_8,  release_9, release_10, release_11,
-            release_12, release_13, release_14, release_15};
+    static void (*const releases[kMost])(void) = {release_0,  release_1,  release_2,  release_3,
+                                                  release_4,  release_5,  release_6,  release_7,
+                                                  release_8,  release_9,  release_10, release_11,
+                                                  release_12, release_13, release_14, release_15};
 
 __attribute__((noinline)) static void contend(void) {
   pthread_mutex_lock(&mutex);

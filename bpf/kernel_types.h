@@ -45,6 +45,10 @@ struct task_struct {
 };
 
 struct pt_regs {
+  unsigned long r10;
+  unsigned long dx;
+  unsigned long si;
+  unsigned long di;
   unsigned long orig_ax;
   unsigned long ip;
 };

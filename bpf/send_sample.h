@@ -196,14 +196,15 @@ static __always_inline void vesta_send(struct vesta_scratch* record, __u32 slot)
   }
   __u64 size = sizeof(*sample) + bytes;
   if (size > sizeof(*sample) + VESTA_PAYLOAD_BYTES) size = sizeof(*sample) + VESTA_PAYLOAD_BYTES;
+  const int is_event = !(sample->link & VESTA_LINK_ENDER);
   // Polled, not woken for each sample: a wake-up costs more than the sample. But what is missing
   // should come soon.
   const int is_urgent = crowded || sample->stack_bytes != 0;
   if (bpf_ringbuf_output(&samples, sample, size,
                          is_urgent ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP)) {
-    vesta_count(VESTA_COUNT_RING_FULL);
-    vesta_count_more(VESTA_COUNT_RING_FULL_VALUE, sample->values[1]);
-  } else {
+    vesta_count(is_event ? VESTA_COUNT_RING_FULL : VESTA_COUNT_NO_ENDER);
+    if (is_event) vesta_count_more(VESTA_COUNT_RING_FULL_VALUE, sample->values[1]);
+  } else if (is_event) {
     vesta_count(VESTA_COUNT_SENT);
   }
   record->is_busy = 0;

@@ -1,5 +1,6 @@
 // The object that owns the maps which all others share, and the programs that serve every probe:
-// which pid namespace the agent is in, and that children of targets are targets.
+// which pid namespace the agent is in, that children of targets are targets, and when one that is
+// held becomes one.
 #include <linux/bpf.h>
 // After linux/bpf.h, whose types they use.
 #include <bpf/bpf_core_read.h>
@@ -38,6 +39,16 @@ int BPF_PROG(follow_fork, struct task_struct* parent, struct task_struct* child)
     return 0;
   const __u8 kind = VESTA_TARGET_PROCESS;
   bpf_map_update_elem(&targets, &child_tgid, &kind, BPF_ANY);
+  return 0;
+}
+
+// What a process does before it runs its program is none of the program's time.
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(follow_exec, struct task_struct* task) {
+  const __u32 tgid = vesta_process_in(task, own_namespace.level, own_namespace.address);
+  if (tgid == 0 || vesta_target_kind(tgid) != VESTA_TARGET_HELD) return 0;
+  const __u8 kind = VESTA_TARGET_PROCESS;
+  bpf_map_update_elem(&targets, &tgid, &kind, BPF_EXIST);
   return 0;
 }
 

@@ -29,7 +29,8 @@ enum vesta_scratch_slot {
   VESTA_SCRATCH_PERF_EVENT = 0,
   VESTA_SCRATCH_TRACEPOINT = 1,
   VESTA_SCRATCH_UPROBE = 2,
-  VESTA_SCRATCH_SLOTS = 3,
+  VESTA_SCRATCH_WAKER = 3,  // a tracepoint that interrupts hit while another has its slot
+  VESTA_SCRATCH_SLOTS = 4,
 };
 
 struct {

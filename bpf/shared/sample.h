@@ -82,9 +82,16 @@ struct vesta_sample {
   __u16 stack_below;         // of stack_bytes, those below resume.sp
   char comm[VESTA_COMM_BYTES];
   __u64 detail;  // of the event, as its probe defines it; events that differ in it are kept apart
+  __u64 object;  // that the event is about, as an address in the process; 0: none
+  // Records that belong together have the same number, 0: none. With VESTA_LINK_ENDER the record is no
+  // event of its own but tells who ended the one that will come with the same number: its stack, or
+  // that it was an interrupt.
+  __u64 link;
   struct vesta_resume resume;
 };
-VESTA_STATIC_ASSERT(sizeof(struct vesta_sample) == 112, "no hidden padding");
+VESTA_STATIC_ASSERT(sizeof(struct vesta_sample) == 128, "no hidden padding");
+
+#define VESTA_LINK_ENDER (1ULL << 63)
 
 enum {
   // In place of a probe: no sample, but `stack_bytes` of stack from resume.sp on, right behind the
@@ -111,5 +118,6 @@ enum vesta_counter {
   VESTA_COUNT_RING_FULL_VALUE = 10,
   VESTA_COUNT_NO_SCRATCH_VALUE = 11,
   VESTA_COUNT_NO_STORAGE = 12,  // the kernel had no memory for what is known of a thread
-  VESTA_COUNTERS = 13,
+  VESTA_COUNT_NO_ENDER = 13,    // who ended an event could not be told; the event itself was
+  VESTA_COUNTERS = 14,
 };

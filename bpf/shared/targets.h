@@ -7,6 +7,7 @@
 enum vesta_target_kind {
   VESTA_TARGET_PROCESS = 1,  // all of it, and what it forks
   VESTA_TARGET_THREADS = 2,  // only its threads in `target_threads`
+  VESTA_TARGET_HELD = 3,     // nothing of it until it runs a program, then all of it
 };
 
 enum {

@@ -13,7 +13,9 @@ namespace vesta {
 namespace {
 
 TEST(ProfileTypesTest, WordsAreWhatPeopleTypeInOrder) {
-  EXPECT_EQ(short_type_list(), "cpu, off-cpu, wall, alloc, inuse, mutex, block, goroutine");
+  EXPECT_EQ(
+      short_type_list(),
+      "cpu, off-cpu, off-cpu-waker, wall, alloc, inuse, mutex, mutex-holder, block, goroutine");
   EXPECT_EQ(types_of_word("inuse"),
             (std::vector<std::string_view>{"inuse_space", "inuse_bytes", "live_bytes", "live"}));
   EXPECT_TRUE(types_of_word("").empty());

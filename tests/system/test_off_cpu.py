@@ -69,6 +69,7 @@ class OffCpu(RecordingTest):
         cls.kinds = compile_program(cls.folder, "waits/kinds.c", "-pthread")
         cls.pingpong = compile_program(cls.folder, "waits/pingpong.c", "-pthread")
         cls.forks = compile_program(cls.folder, "waits/forks.c")
+        cls.locks = compile_program(cls.folder, "waits/locks.c", "-pthread")
 
     def test_every_kind_of_wait_is_as_long_as_the_program_says(self):
         waits, done = record("-e", "cpu,off-cpu", "-F", "499", "--", self.kinds, "6", self.folder / "synced")
@@ -102,6 +103,19 @@ class OffCpu(RecordingTest):
                 self.assertEqual(frames[0], f"[{labels['wait']}]")
         self.assertIn("Off-CPU", done.stderr)
 
+    def test_locks_are_told_from_other_things_that_threads_wait_for_in_futex(self):
+        waits, done = record("-e", "off-cpu", "--", self.locks, "3")
+        for line in done.stdout.splitlines():
+            function, expected = line.split()[0], int(line.split()[1]) / 1e9
+            by_reason = waits.reasons(function)
+            print(f"{function}: {sum(by_reason.values()):.3f} s, expected {expected:.3f} s, {by_reason}")
+            self.assertAlmostEqual(sum(by_reason.values()) / expected, 1, delta=0.02, msg=function)
+            is_event = function in ("waiting_condition", "waiting_semaphore", "waiting_parked", "waiting_join")
+            right, wrong = ("condition", "lock") if is_event else ("lock", "condition")
+            self.assertGreater(by_reason.get(right, 0), 0.7 * expected, f"{function}: {by_reason}")
+            # Whoever waits for a condition takes its mutex, too.
+            self.assertLess(by_reason.get(wrong, 0), 0.02 * expected, f"{function}: {by_reason}")
+
     def test_a_thread_that_sleeps_all_the_time_is_there_all_the_time(self):
         with running("/bin/sleep", "600") as sleeper:
             waits, done = record("-e", "off-cpu", "-p", sleeper.pid, "-d", "2500ms")
@@ -128,7 +142,11 @@ class OffCpu(RecordingTest):
         switches, wall, used = (float(word) for word in done.stdout.split())
         print(f"{switches / wall:,.0f} switches a second, {done.stderr.splitlines()[1]}")
         (pid,) = {labels["pid"] for frames, labels, *_ in waits.rows if "ping" in frames}
-        # Two threads that play, and one that waits for them.
+        # Two threads that play, and one that waits for them. What comes before main and after it, nobody measures.
+        for frames, labels, seconds, _ in waits.rows:
+            if not {"main", "ping", "pong"} & set(frames):
+                print(f"{seconds:.4f} s in {frames[-1]} … {frames[0]} of {labels['process']}")
+        self.assertNotIn("vesta", {labels["process"] for _, labels, *_ in waits.rows})
         self.assertAlmostEqual((waits.seconds(pid=pid) + used) / (3 * wall), 1, delta=0.02)
         self.assertEqual(harness.Summary.parse(done.stderr).lost, 0, done.stderr)
         # The budget: a thousand stacks a second, which the first seconds may exceed.

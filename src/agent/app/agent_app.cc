@@ -78,7 +78,8 @@ std::vector<ProbeRequest> wanted_kinds(const ProfilingConfig& config) {
   std::vector<ProbeRequest> kinds;
   for (const auto& [name, is_wanted] :
        {std::pair{"cpu", config.cpu}, std::pair{"off-cpu", config.off_cpu},
-        std::pair{"wall", config.wall}, std::pair{"block", config.block}}) {
+        std::pair{"wall", config.wall}, std::pair{"block", config.block},
+        std::pair{"mutex", config.mutex}, std::pair{"mutex-holder", config.mutex}}) {
     if (is_wanted) kinds.push_back(request_probe(*find_probe(name)));
   }
   return kinds;
@@ -318,7 +319,7 @@ Status AgentApp::Running::start_profiler() {
                {{"why", problem.message},
                 {"hint",
                  "vesta doctor shows what is missing; to do without, set "
-                 "agent.profiling.off_cpu, .wall and .block to false"}});
+                 "agent.profiling.off_cpu, .wall, .block and .mutex to false"}});
     }
   }
   VESTA_ASSIGN(profiler, std::move(started));
@@ -670,8 +671,9 @@ Status AgentApp::Running::check_reload(const AgentConfig& next) const {
       next.profiling.off_cpu_kernel_threads != config.profiling.off_cpu_kernel_threads)
     return fixed("agent.profiling.off_cpu");
   if (next.profiling.wall != config.profiling.wall ||
-      next.profiling.block != config.profiling.block)
-    return fixed("agent.profiling.wall and .block");
+      next.profiling.block != config.profiling.block ||
+      next.profiling.mutex != config.profiling.mutex)
+    return fixed("agent.profiling.wall, .block and .mutex");
   if (next.profiling.symbols != config.profiling.symbols) return fixed("agent.profiling.symbols");
   if (next.jfr != config.jfr) return fixed("profiles.jfr");
   if (next.kubernetes != config.kubernetes) return fixed("agent.kubernetes");

@@ -34,6 +34,7 @@ struct ProfilingConfig {
   bool off_cpu_kernel_threads = false;
   bool wall = false;
   bool block = false;
+  bool mutex = false;
   bool fold_idle = true;  // waits of threads that have nothing to do are under one frame
   int64_t duration_ns = 10 * kSecond;
   int64_t upload_interval_ns = 10 * kSecond;

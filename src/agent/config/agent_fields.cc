@@ -92,7 +92,6 @@ Fields fields_without_effect() {
   return {
       field_without_effect<bool>("agent.profiling.memory", Switch()),
       field_without_effect<int>("agent.profiling.memory_mode", memory_modes),
-      field_without_effect<bool>("agent.profiling.mutex", Switch()),
       field_without_effect<bool>("agent.profiling.goroutine", Switch()),
       field_without_effect<bool>("agent.profiling.java.jfr_enabled", Switch()),
       field_without_effect<bool>("agent.profiling.java.cpu", Switch()),
@@ -131,6 +130,7 @@ Fields agent_fields(AgentConfig& c) {
       field("agent.profiling.off_cpu_kernel_threads", Switch(), p.off_cpu_kernel_threads),
       field("agent.profiling.wall", Switch(), p.wall),
       field("agent.profiling.block", Switch(), p.block),
+      field("agent.profiling.mutex", Switch(), p.mutex),
       field("agent.profiling.fold_idle", Switch(), p.fold_idle),
       field("agent.profiling.duration", Duration{kSecond, kHour}, p.duration_ns),
       field("agent.profiling.upload_interval", Duration{kSecond, 24 * kHour}, p.upload_interval_ns),

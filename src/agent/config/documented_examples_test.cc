@@ -178,6 +178,7 @@ TEST(DocumentedExamples, TheFullOneSetsWhatThereIsAndNamesTheRest) {
   EXPECT_TRUE(profiling.cpu);
   EXPECT_TRUE(profiling.off_cpu);
   EXPECT_TRUE(profiling.block);
+  EXPECT_TRUE(profiling.mutex);
   EXPECT_EQ(profiling.duration_ns, 10'000'000'000);
   EXPECT_EQ(profiling.upload_interval_ns, 60'000'000'000);
   EXPECT_TRUE(profiling.symbols.demangle_rust);
@@ -186,13 +187,12 @@ TEST(DocumentedExamples, TheFullOneSetsWhatThereIsAndNamesTheRest) {
   EXPECT_THAT(profiling.filters.exclude_patterns, ElementsAre("runtime.*", "java.lang.*"));
   EXPECT_THAT(warnings(loaded),
               ElementsAre("vesta.yaml:11:13: agent.profiling.memory: has no effect yet",
-                          "vesta.yaml:12:12: agent.profiling.mutex: has no effect yet",
                           "vesta.yaml:14:16: agent.profiling.goroutine: has no effect yet"));
 }
 
 TEST(DocumentedExamples, ThoseOfRuntimesLoad) {
   EXPECT_EQ(warnings(load(kMemory)).size(), 2U);
-  EXPECT_EQ(warnings(load(kGo)).size(), 2U);
+  EXPECT_EQ(warnings(load(kGo)).size(), 1U);
   EXPECT_EQ(warnings(load(kJava)).size(), 5U);
   EXPECT_EQ(warnings(load(kPython)).size(), 2U);
   EXPECT_EQ(warnings(load(kCpuAndOffCpu)).size(), 0U);

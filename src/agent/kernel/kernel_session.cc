@@ -132,11 +132,18 @@ Status KernelSession::share_with(bpf_object* object, uint32_t probe) const {
   return {};
 }
 
-Status KernelSession::add_target(uint32_t pid) {
-  const uint8_t kind = VESTA_TARGET_PROCESS;
+Status KernelSession::add_process(uint32_t pid, uint8_t kind) {
   if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.targets), &pid, &kind, BPF_ANY) == 0)
     return {};
   return target_error(fmt::format("process {}", pid), errno);
+}
+
+Status KernelSession::add_target(uint32_t pid) {
+  return add_process(pid, VESTA_TARGET_PROCESS);
+}
+
+Status KernelSession::add_held_target(uint32_t pid) {
+  return add_process(pid, VESTA_TARGET_HELD);
 }
 
 Status KernelSession::add_target_thread(uint32_t pid, uint32_t tid) {
@@ -161,7 +168,7 @@ std::vector<uint32_t> KernelSession::target_processes() const {
     if (bpf_map_get_next_key(targets, turn == 0 ? nullptr : &pid, &next) != 0) break;
     pid = next;
     uint8_t kind = 0;
-    if (bpf_map_lookup_elem(targets, &pid, &kind) == 0 && kind == VESTA_TARGET_PROCESS)
+    if (bpf_map_lookup_elem(targets, &pid, &kind) == 0 && kind != VESTA_TARGET_THREADS)
       out.push_back(pid);
   }
   return out;
@@ -171,9 +178,11 @@ void KernelSession::remove_target(uint32_t pid) {
   bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.targets), &pid);
 }
 
-Status KernelSession::follow_forks() {
+Status KernelSession::follow() {
   if (constants_.only_targets == 0 || fork_link_ != nullptr) return {};
   const BpfLog log;
+  exec_link_.reset(bpf_program__attach(skeleton_->progs.follow_exec));
+  if (exec_link_ == nullptr) return load_error("follow targets that are held", errno, log.text());
   fork_link_.reset(bpf_program__attach(skeleton_->progs.follow_fork));
   if (fork_link_ == nullptr) return load_error("follow children of targets", errno, log.text());
   return {};

@@ -64,15 +64,18 @@ class KernelSession {
   const KernelMapFds& maps() const { return map_fds_; }
   bool has_only_targets() const { return constants_.only_targets != 0; }
 
-  // The whole process and, from follow_forks() on, what it forks.
+  // The whole process and, from follow() on, what it forks.
   Status add_target(uint32_t pid);
+  // Nothing of the process until it runs a program (exec), from follow() on; then as add_target().
+  Status add_held_target(uint32_t pid);
   // That thread alone, unless its whole process is a target.
   Status add_target_thread(uint32_t pid, uint32_t tid);
   void remove_target(uint32_t pid);
-  // Whole processes that are targets now, those that were forked included.
+  // Whole processes that are targets now or held, those that were forked included.
   std::vector<uint32_t> target_processes() const;
-  // Children of targets are targets from here on. Nothing happens when every process is one.
-  Status follow_forks();
+  // Children of targets are targets from here on, and those that are held once they run a program.
+  // Nothing happens when every process is one.
+  Status follow();
 
   // Becomes readable when the ring fills up faster than it is drained.
   int ring_fd() const { return ring_->fd(); }
@@ -93,11 +96,13 @@ class KernelSession {
   };
 
   KernelSession() = default;
+  Status add_process(uint32_t pid, uint8_t kind);
   Status find_namespace();
 
   std::unique_ptr<session_bpf, Skeleton> skeleton_;
   std::unique_ptr<SampleRing> ring_;
   std::unique_ptr<bpf_link, Link> fork_link_;
+  std::unique_ptr<bpf_link, Link> exec_link_;
   KernelMapFds map_fds_;
   vesta_session constants_{};  // but for the probe
 };

@@ -35,20 +35,77 @@ void StackBuilder::add_new_places(const ResolvedSample& sample, std::span<const 
   }
 }
 
-std::string_view StackBuilder::cause_of(const ResolvedSample& sample,
-                                        std::span<const CodeAddress> frames,
-                                        const StackExtras& extras) {
+std::vector<std::string_view> StackBuilder::function_names(std::span<const CodeAddress> frames,
+                                                           size_t& kernel_functions) {
   functions_.clear();
+  kernel_functions = 0;
   for (const CodeAddress& address : frames) {
-    if (address.kind == CodeAddress::Kind::kKernel)
-      functions_.push_back(place_of(address).function);
+    if (address.kind == CodeAddress::Kind::kGuessedCaller) continue;
+    functions_.push_back(place_of(address).function);
+    // They come first.
+    if (address.kind == CodeAddress::Kind::kKernel) kernel_functions = functions_.size();
   }
   // Views only when no string is added any more.
   std::vector<std::string_view> names;
   names.reserve(functions_.size());
   for (const StringId function : functions_)
     names.push_back(dictionary_.dictionary().strings[function]);
-  return extras.cause_of(sample.detail, names);
+  return names;
+}
+
+std::string_view StackBuilder::cause_of(const ResolvedSample& sample,
+                                        std::span<const CodeAddress> frames,
+                                        const StackExtras& extras) {
+  size_t kernel_functions = 0;
+  const std::vector<std::string_view> names = function_names(frames, kernel_functions);
+  return extras.cause_of(sample.detail, std::span(names).first(kernel_functions),
+                         std::span(names).subspan(kernel_functions));
+}
+
+const KnownEnder& StackBuilder::ender_of(const ResolvedSample& sample,
+                                         std::span<const CodeAddress> frames,
+                                         const StackExtras& extras) {
+  StackKey key = key_of(sample, frames);
+  key.process = sample.ender.process;
+  key.result = sample.ender.result;
+  key.detail = sample.ender.tid == 0 ? 0 : 1;
+  const auto found = enders_.find(key);
+  if (found != enders_.end()) return found->second;
+  return enders_.emplace(key, make_ender(sample, frames, extras)).first->second;
+}
+
+KnownEnder StackBuilder::make_ender(const ResolvedSample& sample,
+                                    std::span<const CodeAddress> frames,
+                                    const StackExtras& extras) {
+  KnownEnder ender;
+  size_t kernel_functions = 0;
+  const std::vector<std::string_view> names = function_names(frames, kernel_functions);
+  if (extras.interrupt_of != nullptr)
+    ender.interrupt = extras.interrupt_of(std::span(names).first(kernel_functions));
+  if (ender.interrupt.empty() && sample.ender.tid == 0) ender.interrupt = "interrupt";
+  if (!ender.interrupt.empty()) return ender;
+  const bool has_user = names.size() > kernel_functions;
+  for (const CodeAddress& address : frames) {
+    if (address.kind == CodeAddress::Kind::kGuessedCaller) {
+      ender.locations.push_back(marker(kGuessedCaller));
+      continue;
+    }
+    // How the kernel wakes a thread is the same for all; what else it did, only its own threads say.
+    if (address.kind == CodeAddress::Kind::kKernel && (has_user || !extras.with_kernel)) continue;
+    const Place& place = place_of(address);
+    if (place.folded != place.frames) ender.locations.push_back(place.location);
+  }
+  if (!is_complete_stack(sample.ender.result))
+    ender.locations.push_back(
+        marker(fmt::format("[incomplete: {}]", unwind_result_name(sample.ender.result))));
+  return ender;
+}
+
+StackId StackBuilder::join(std::span<const LocationId> on_top, StackId below) {
+  stack_.assign(on_top.begin(), on_top.end());
+  const auto others = dictionary_.dictionary().stacks[below];
+  stack_.insert(stack_.end(), others.begin(), others.end());
+  return dictionary_.stack(stack_);
 }
 
 KnownStack StackBuilder::make_stack(const ResolvedSample& sample,

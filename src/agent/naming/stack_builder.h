@@ -23,9 +23,18 @@ inline constexpr std::string_view kGuessedCaller = "[guessed caller]";
 struct StackExtras {
   std::string_view outermost = {};  // a frame above all others
   // The cause of an event is a frame below all others; see ProbeKind.
-  std::string_view (*cause_of)(uint64_t detail,
-                               std::span<const std::string_view> functions) = nullptr;
+  std::string_view (*cause_of)(uint64_t detail, std::span<const std::string_view> kernel,
+                               std::span<const std::string_view> user) = nullptr;
   bool with_kernel = true;  // else those frames only tell the cause
+  // What interrupted the thread that ran when the event ended, by the functions of the kernel, leaf
+  // first: "interrupt: timer". Empty when it was the thread itself.
+  std::string_view (*interrupt_of)(std::span<const std::string_view> kernel) = nullptr;
+};
+
+// Who ended an event, with names.
+struct KnownEnder {
+  std::string_view interrupt;         // see StackExtras::interrupt_of; empty for a thread
+  std::vector<LocationId> locations;  // of its stack, leaf first; empty for an interrupt
 };
 
 struct KnownStack {
@@ -49,6 +58,11 @@ class StackBuilder {
   // Extras must be the same for the same process and probe. Valid until the next call.
   const KnownStack& stack_of(const ResolvedSample& sample, std::span<const CodeAddress> frames,
                              const StackExtras& extras = {});
+  // REQUIRES: the sample has one; `frames` are its. Valid until the next call.
+  const KnownEnder& ender_of(const ResolvedSample& sample, std::span<const CodeAddress> frames,
+                             const StackExtras& extras);
+  // A stack on top of another one: `on_top` and then `below`, leaf first.
+  StackId join(std::span<const LocationId> on_top, StackId below);
   // Appends those places of a stack that no stack so far had: stack_of() will ask for their names.
   void add_new_places(const ResolvedSample& sample, std::span<const CodeAddress> frames,
                       std::vector<CodeAddress>& places) const;
@@ -83,6 +97,11 @@ class StackBuilder {
     }
   };
 
+  KnownEnder make_ender(const ResolvedSample& sample, std::span<const CodeAddress> frames,
+                        const StackExtras& extras);
+  // Names of the functions of the kernel, leaf first, and of all; until a string is added.
+  std::vector<std::string_view> function_names(std::span<const CodeAddress> frames,
+                                               size_t& kernel_functions);
   KnownStack make_stack(const ResolvedSample& sample, std::span<const CodeAddress> frames,
                         const StackExtras& extras);
   std::string_view cause_of(const ResolvedSample& sample, std::span<const CodeAddress> frames,
@@ -97,6 +116,7 @@ class StackBuilder {
   const IsHidden is_hidden_;
   AddressMap<Place> places_;
   std::unordered_map<StackKey, KnownStack, StackKeyHash> stacks_;
+  std::unordered_map<StackKey, KnownEnder, StackKeyHash> enders_;
   std::vector<LocationId> stack_;    // scratch
   std::vector<StringId> functions_;  // scratch
   std::vector<SourceFrame> source_;  // scratch

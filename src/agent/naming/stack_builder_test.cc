@@ -97,9 +97,11 @@ TEST_F(StackBuilderTest, APlaceWithoutANameIsAFrameThatHasNone) {
   EXPECT_EQ(dictionary_.location(dictionary_.stacks[known.id][0]).address, 99U);
 }
 
-std::string_view cause_by_names(uint64_t detail, std::span<const std::string_view> functions) {
+std::string_view cause_by_names(uint64_t detail, std::span<const std::string_view> kernel,
+                                std::span<const std::string_view> user) {
   if (detail == 7) return "by detail";
-  return !functions.empty() && functions.front() == "f5" ? "by function" : "unknown";
+  if (!user.empty() && user.front() == "f2") return "by user function";
+  return !kernel.empty() && kernel.front() == "f5" ? "by function" : "unknown";
 }
 
 TEST_F(StackBuilderTest, TheCauseOfAnEventIsItsInnermostFrame) {
@@ -112,6 +114,9 @@ TEST_F(StackBuilderTest, TheCauseOfAnEventIsItsInnermostFrame) {
   EXPECT_EQ(known.cause, "by function");
   EXPECT_THAT(names_of(known.id), ElementsAre("[by function]", "f5", "f1"));
   EXPECT_EQ(known.frames, 2U) << "a cause is no frame of the stack";
+  std::vector<CodeAddress> others = stack({5, 2, 1});
+  others[0].kind = CodeAddress::Kind::kKernel;
+  EXPECT_EQ(builder.stack_of(sample(), others, extras).cause, "by user function");
   // The same stack with another detail is another stack.
   ResolvedSample other = sample();
   other.detail = 7;

@@ -29,13 +29,17 @@ struct ProbeOptions {
   // Of probes whose events last: those that are shorter are left out.
   uint64_t min_wait_ns = 0;
   bool kernel_threads = false;  // likewise: those of the kernel's own threads, too
+  bool lock_addresses = false;  // likewise: waits for locks are labelled with where the lock is
 };
 
 // An event that goes on, up to a cut.
 struct OpenEvent {
   const vesta_thread& thread;  // which does not run
   std::array<uint64_t, VESTA_MAX_VALUES> values{};
-  uint64_t detail = 0;  // as in a record
+  // As in a record.
+  uint64_t detail = 0;
+  uint64_t object = 0;
+  uint64_t link = 0;
 };
 using UseOpenEvent = std::function<void(const OpenEvent&)>;
 
@@ -100,12 +104,20 @@ struct NamedEvent {
   std::span<const std::string_view> functions;  // leaf first; the cause is the first, in brackets
 };
 
+// Which frames a view shows of an event that somebody ended.
+enum class ViewStack : uint8_t {
+  kEvent,
+  kEventAndEnder,  // those of the ender above those of the event
+  kEnder,
+};
+
 // A kind that has no events of its own but is made of those of others. Its count and its main
 // column are theirs.
 struct ProbeView {
   std::span<const std::string_view> needs;  // names of the kinds that it is made of
   bool has_all_events = false;              // none is left out: lost ones are in its totals, too
-  std::string_view label;                   // beside those that the event has anyway
+  std::string_view label = {};              // beside those that the event has anyway
+  ViewStack stack = ViewStack::kEvent;
   // The label's value, for an event that is part of the view. Asked once for each stack and detail.
   std::optional<std::string> (*part_of)(const NamedEvent& event) = nullptr;
 };
@@ -123,10 +135,12 @@ struct ProbeKind {
   Result<std::unique_ptr<Probe>> (*load)(const KernelSession& session, uint32_t number,
                                          const ProbeOptions& options) = nullptr;
   // For a kind whose events have a cause: a word for it, from vesta_sample::detail and the names of
-  // the kernel's functions, leaf first. It becomes the innermost frame, and the label `cause_label`.
+  // the kernel's and of user functions, leaf first. It becomes the innermost frame, and the label `cause_label`.
   std::string_view cause_label = {};
-  std::string_view (*cause_of)(uint64_t detail,
-                               std::span<const std::string_view> functions) = nullptr;
+  std::string_view (*cause_of)(uint64_t detail, std::span<const std::string_view> kernel,
+                               std::span<const std::string_view> user) = nullptr;
+  // For a kind whose events are ended by somebody: see StackExtras.
+  std::string_view (*interrupt_of)(std::span<const std::string_view> kernel) = nullptr;
   const ProbeView* view = nullptr;  // then there is nothing to load
 };
 

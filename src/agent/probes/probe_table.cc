@@ -5,8 +5,10 @@
 
 #include "agent/probes/block/block_view.h"
 #include "agent/probes/cpu/cpu_probe.h"
+#include "agent/probes/mutex/mutex_view.h"
 #include "agent/probes/off_cpu/off_cpu_probe.h"
 #include "agent/probes/off_cpu/wait_reason.h"
+#include "agent/probes/off_cpu/waker.h"
 #include "agent/probes/wall/wall_view.h"
 
 namespace vesta::agent {
@@ -25,10 +27,16 @@ constexpr std::array<ProbeColumn, 2> kWallColumns = {
 constexpr std::array<ProbeColumn, 2> kBlockColumns = {
     {{"contentions", "count"}, {"delay", "nanoseconds"}}};
 
-constexpr std::array<ProbeKind, 4> kKinds = {{
+// The same waits by other stacks, so the same words with another meaning would not do.
+constexpr std::array<ProbeColumn, 2> kMutexHolderColumns = {
+    {{"holder_contentions", "count"}, {"holder_delay", "nanoseconds"}}};
+constexpr std::array<ProbeColumn, 2> kOffCpuWakerColumns = {
+    {{"woken_waits", "count"}, {"woken_off_cpu", "nanoseconds"}}};
+
+constexpr std::array<ProbeKind, 7> kKinds = {{
     {"cpu", "CPU", "process_cpu", kCpuColumns, 0, 1, 99, load_cpu_probe},
     {"off-cpu", "Off-CPU", "off_cpu", kOffCpuColumns, 0, 1, 0, load_off_cpu_probe, "wait",
-     wait_reason},
+     wait_reason, waking_interrupt},
     {.name = "wall",
      .title = "Wall",
      .profile = "wall",
@@ -42,6 +50,24 @@ constexpr std::array<ProbeKind, 4> kKinds = {{
      .columns = kBlockColumns,
      .main_column = 1,
      .view = &kBlockView},
+    {.name = "mutex",
+     .title = "lock contention",
+     .profile = "mutex",
+     .columns = kBlockColumns,
+     .main_column = 1,
+     .view = &kMutexView},
+    {.name = "mutex-holder",
+     .title = "lock contention by holder",
+     .profile = "mutex_holder",
+     .columns = kMutexHolderColumns,
+     .main_column = 1,
+     .view = &kMutexHolderView},
+    {.name = "off-cpu-waker",
+     .title = "Off-CPU, by waker,",
+     .profile = "off_cpu_waker",
+     .columns = kOffCpuWakerColumns,
+     .main_column = 1,
+     .view = &kOffCpuWakerView},
 }};
 
 }  // namespace

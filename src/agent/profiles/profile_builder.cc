@@ -87,7 +87,7 @@ ProfileBuilder::ProfileBuilder(NameSource& names, std::span<const ProbeRequest> 
 
 const KnownStack& ProfileBuilder::add(ProfileGroup& group, const ResolvedSample& sample,
                                       std::span<const CodeAddress> frames, LabelSetId labels,
-                                      std::string_view outermost) {
+                                      std::string_view outermost, const SampleEnder& ender) {
   const ProbeRequest& probe = probes_[sample.probe];
   StackExtras extras;
   extras.outermost = outermost;
@@ -96,22 +96,61 @@ const KnownStack& ProfileBuilder::add(ProfileGroup& group, const ResolvedSample&
   const KnownStack& stack = stacks_.stack_of(sample, frames, extras);
   if (!stack.cause.empty()) labels = with_label(labels, probe.kind->cause_label, stack.cause);
   const uint32_t thread = note_thread(group, sample, stack);
+  if (probe.options.lock_addresses && sample.object != 0 && stack.cause == "lock")
+    labels = with_label(labels, kLockAddress, fmt::format("{:#x}", sample.object));
+  Ender shown;
+  if (sample.ender.process != 0) {
+    extras.interrupt_of = probe.kind->interrupt_of;
+    const KnownEnder& known = stacks_.ender_of(sample, ender.frames, extras);
+    shown.locations = known.locations;
+    shown.name = known.interrupt.empty() ? ender.process : known.interrupt;
+    labels = with_ender(labels, sample, known, shown);
+  }
   for (size_t i = 0; i < profiles_.size(); ++i) {
     const ProfileRequest& profile = profiles_[i];
     if (!is_made_of(profile, sample.probe)) continue;
     LabelSetId own_labels = labels;
+    StackId own_stack = stack.id;
     if (const ProbeView* view = profile.kind->view) {
       const std::optional<std::string>& part = part_of(*view, sample, stack);
       if (!part) continue;
       own_labels = with_label(labels, view->label, *part);
+      own_stack = stack_in(*view, stack, shown, outermost);
     }
-    add_to(group.profiles_[i], *profile.kind, sample, stack, own_labels, thread);
+    add_to(group.profiles_[i], *profile.kind, sample, stack, own_stack, own_labels, thread);
   }
   return stack;
 }
 
+LabelSetId ProfileBuilder::with_ender(LabelSetId labels, const ResolvedSample& sample,
+                                      const KnownEnder& known, const Ender& ender) {
+  if (!known.interrupt.empty())
+    return with_label(labels, kWakerProcess, fmt::format("[{}]", known.interrupt));
+  const char* const thread = sample.ender.thread;
+  return with_label(with_label(labels, kWakerProcess, ender.name), kWakerThread,
+                    {thread, ::strnlen(thread, sizeof(sample.ender.thread))});
+}
+
+StackId ProfileBuilder::stack_in(const ProbeView& view, const KnownStack& stack, const Ender& ender,
+                                 std::string_view outermost) {
+  if (view.stack == ViewStack::kEvent) return stack.id;
+  std::vector<LocationId> locations(ender.locations.begin(), ender.locations.end());
+  if (view.stack == ViewStack::kEventAndEnder) {
+    locations.push_back(stacks_.marker(
+        ender.name.empty() ? "[waker not known]" : fmt::format("[woken by {}]", ender.name)));
+    return stacks_.join(locations, stack.id);
+  }
+  if (ender.name.empty()) {
+    locations.push_back(stacks_.marker("[holder not known]"));
+  } else if (locations.empty()) {
+    locations.push_back(stacks_.marker(fmt::format("[{}]", ender.name)));
+  }
+  if (!outermost.empty()) locations.push_back(stacks_.marker(outermost));
+  return dictionary().stack(locations);
+}
+
 void ProfileBuilder::add_to(ProfileGroup::OfProfile& profile, const ProbeKind& kind,
-                            const ResolvedSample& sample, const KnownStack& stack,
+                            const ResolvedSample& sample, const KnownStack& stack, StackId shown,
                             LabelSetId labels, uint32_t thread) {
   const ProbeKind& source = *probes_[sample.probe].kind;
   ++profile.results[sample.result];
@@ -124,8 +163,7 @@ void ProfileBuilder::add_to(ProfileGroup::OfProfile& profile, const ProbeKind& k
   } else {
     for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(sample.values[i]);
   }
-  profile.samples.add(stack.id, std::span(values).first(kind.columns.size()), labels,
-                      LinkId(thread));
+  profile.samples.add(shown, std::span(values).first(kind.columns.size()), labels, LinkId(thread));
 }
 
 uint32_t ProfileBuilder::note_thread(ProfileGroup& group, const ResolvedSample& sample,

@@ -33,7 +33,18 @@ namespace vesta::agent {
 inline constexpr std::string_view kThreadName = "thread.name";
 inline constexpr std::string_view kThreadId = "thread.id";
 
+// Of who ended a wait: the process, or an interrupt; and the thread.
+inline constexpr std::string_view kWakerProcess = "waker.process";
+inline constexpr std::string_view kWakerThread = "waker.thread";
+inline constexpr std::string_view kLockAddress = "lock.address";
+
 std::string_view thread_name(const ResolvedSample& sample);
+
+// What a sample has of who ended its event.
+struct SampleEnder {
+  std::string_view process;  // its name
+  std::span<const CodeAddress> frames;
+};
 
 // How much of what was sampled is complete and has names.
 struct StackCoverage {
@@ -104,7 +115,7 @@ class ProfileBuilder {
   // process. The stack is valid until the next call.
   const KnownStack& add(ProfileGroup& group, const ResolvedSample& sample,
                         std::span<const CodeAddress> frames, LabelSetId labels,
-                        std::string_view outermost = {});
+                        std::string_view outermost = {}, const SampleEnder& ender = {});
   // Events that left no stack, as samples under a frame that names the reason, so that totals stay
   // true. `period` is what each would have stood for, unless they say.
   void add_lost(ProfileGroup& group, const LostEvents& lost, uint64_t period);
@@ -132,8 +143,19 @@ class ProfileBuilder {
     }
   };
 
+  // Who ended the event of a sample, for a stack that shows it: the stack of a thread, and its name or
+  // that of an interrupt. Empty when it is not known.
+  struct Ender {
+    std::span<const LocationId> locations;
+    std::string name;
+  };
+  LabelSetId with_ender(LabelSetId labels, const ResolvedSample& sample, const KnownEnder& known,
+                        const Ender& ender);
+  // The stack that a view shows.
+  StackId stack_in(const ProbeView& view, const KnownStack& stack, const Ender& ender,
+                   std::string_view outermost);
   void add_to(ProfileGroup::OfProfile& profile, const ProbeKind& kind, const ResolvedSample& sample,
-              const KnownStack& stack, LabelSetId labels, uint32_t thread);
+              const KnownStack& stack, StackId shown, LabelSetId labels, uint32_t thread);
   const std::optional<std::string>& part_of(const ProbeView& view, const ResolvedSample& sample,
                                             const KnownStack& stack);
   // What tells of a stack whether its thread is idle.

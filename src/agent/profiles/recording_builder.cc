@@ -39,8 +39,13 @@ void RecordingBuilder::add(const ResolvedSamples& samples) {
     const auto frames = std::span(samples.frames).subspan(sample.first_frame, sample.frame_count);
     const auto process = processes_.find(sample.process);
     const bool is_framed = options_.process_frames && process != processes_.end();
+    SampleEnder ender;
+    const auto ending = processes_.find(sample.ender.process);
+    if (ending != processes_.end()) ender.process = ending->second->name;
+    ender.frames =
+        std::span(samples.frames).subspan(sample.ender.first_frame, sample.ender.frame_count);
     added.add(sample, builder_.add(group_, sample, frames, labels_of(sample),
-                                   is_framed ? process->second->name : std::string_view()));
+                                   is_framed ? process->second->name : std::string_view(), ender));
     ++sampled_processes_[sample.process];
   }
   for (const LostEvents& lost : samples.lost)

@@ -22,6 +22,8 @@ constexpr uint64_t kPeriodNs = 10'000'000;
 const uint64_t kSleepDetail = vesta_wait_detail(230, VESTA_WAIT_INTERRUPTIBLE, 0);
 const uint64_t kSyncDetail = vesta_wait_detail(74, VESTA_WAIT_UNINTERRUPTIBLE, 1);
 const uint64_t kPollDetail = vesta_wait_detail(232, VESTA_WAIT_INTERRUPTIBLE, 0);
+const uint64_t kLockDetail = vesta_wait_detail(202, VESTA_WAIT_INTERRUPTIBLE, 0) |
+                             vesta_futex_detail(0x80, 2, 0);  // a mutex
 const uint64_t kRunQueueDetail = vesta_wait_detail(230, VESTA_WAIT_RUN_QUEUE, 0);
 
 class RecordingBuilderTest : public ::testing::Test {
@@ -55,6 +57,18 @@ class RecordingBuilderTest : public ::testing::Test {
     sample.probe = probe;
     sample.values = {1, ns};
     sample.detail = detail;
+  }
+
+  // The last sample's event was ended by a thread of that process, at these addresses.
+  void ended_by(uint32_t process, const std::vector<uint64_t>& addresses) {
+    EventEnder& ender = samples_.samples.back().ender;
+    ender.process = process;
+    ender.tid = 77;
+    ender.first_frame = static_cast<uint32_t>(samples_.frames.size());
+    ender.frame_count = static_cast<uint32_t>(addresses.size());
+    std::strcpy(ender.thread, "releaser");
+    for (const uint64_t address : addresses)
+      samples_.frames.push_back({address, CodeAddress::Kind::kAnonymous, process});
   }
 
   void guess(size_t sample) {
@@ -290,6 +304,60 @@ TEST(UnwindResult, EveryResultHasItsOwnWords) {
     EXPECT_THAT(seen, Not(Contains(name)));
     seen.push_back(name);
   }
+}
+
+TEST_F(RecordingBuilderTest, LocksAreShownByWhoWaitsAndByWhoReleasedThem) {
+  add_process(1, "job");
+  add(1, 10, {0x1000, 0x2000});
+  of_probe(0, 700, kLockDetail);
+  samples_.samples.back().object = 0xabc0;
+  ended_by(1, {0x5000, 0x6000});
+  add(1, 10, {0x1000, 0x2000});
+  of_probe(0, 30, kLockDetail);
+  add(1, 10, {0x3000});
+  of_probe(0, 9, kSleepDetail);
+  ProfileBatch batch = build(options_for({"mutex", "mutex-holder", "off-cpu"}));
+  EXPECT_EQ(find_inconsistency(batch), "");
+  ASSERT_EQ(batch.profiles.size(), 3U);
+  EXPECT_EQ(total_of(batch.profiles[0], 1), 730);
+  EXPECT_EQ(total_of(batch.profiles[0], 0), 2);
+  EXPECT_EQ(total_of(batch.profiles[1], 1), 730);
+  EXPECT_EQ(total_of(batch.profiles[2], 1), 739);
+  EXPECT_THAT(names_of(batch, 0), ElementsAre("[lock]", "0x1000", "0x2000"));
+  EXPECT_THAT(labels_of(batch, 0), ElementsAre("pid=4000001", "process=job", "wait=lock",
+                                               "waker.process=job", "waker.thread=releaser"));
+  std::swap(batch.profiles[0], batch.profiles[1]);
+  EXPECT_THAT(names_of(batch, 0), ElementsAre("0x5000", "0x6000"));
+  EXPECT_THAT(names_of(batch, 1), ElementsAre("[holder not known]"));
+  // Where the lock is, on request.
+  RecordingBuilderOptions options = options_for({"mutex"});
+  options.probes[0].options.lock_addresses = true;
+  EXPECT_THAT(labels_of(build(options), 0), Contains("lock.address=0xabc0"));
+}
+
+TEST_F(RecordingBuilderTest, AWaitIsShownWithWhoEndedIt) {
+  add_process(1, "job");
+  add_process(2, "server");
+  add(1, 10, {0x1000});
+  of_probe(0, 700, kSleepDetail);
+  ended_by(2, {0x5000, 0x6000});
+  add(1, 10, {0x1000});
+  of_probe(0, 60, kSleepDetail);
+  ended_by(2, {});
+  samples_.samples.back().ender.tid = 0;
+  add(1, 10, {0x1000});
+  of_probe(0, 5, kSleepDetail);
+  add(1, 10, {0x1000});
+  of_probe(0, 4000, kRunQueueDetail);
+  const ProfileBatch batch = build(options_for({"off-cpu-waker"}));
+  EXPECT_EQ(find_inconsistency(batch), "");
+  EXPECT_EQ(total_of(batch.profiles[0], 1), 765) << "who is in a run queue has been woken";
+  EXPECT_THAT(names_of(batch, 0),
+              ElementsAre("0x5000", "0x6000", "[woken by server]", "[sleep]", "0x1000"));
+  EXPECT_THAT(labels_of(batch, 0), Contains("waker.process=server"));
+  EXPECT_THAT(names_of(batch, 1), ElementsAre("[woken by interrupt]", "[sleep]", "0x1000"));
+  EXPECT_THAT(labels_of(batch, 1), Contains("waker.process=[interrupt]"));
+  EXPECT_THAT(names_of(batch, 2), ElementsAre("[waker not known]", "[sleep]", "0x1000"));
 }
 
 TEST_F(RecordingBuilderTest, MarksCallersThatAreOnlyLikely) {

@@ -17,6 +17,11 @@ WindowBuilderOptions with_profiles(WindowBuilderOptions options) {
   return options;
 }
 
+std::span<const CodeAddress> ender_frames(const ResolvedSample& sample,
+                                          std::span<const CodeAddress> all_frames) {
+  return all_frames.subspan(sample.ender.first_frame, sample.ender.frame_count);
+}
+
 }  // namespace
 
 WindowBuilder::WindowBuilder(NameSource& names, ResourceOf resource_of, Resource host,
@@ -47,8 +52,7 @@ void WindowBuilder::set_deadline(uint64_t sampled_ns) {
 void WindowBuilder::add(const ResolvedSamples& samples) {
   for (const auto& process : samples.processes) processes_[process->index] = process;
   learn_names(samples);
-  for (const ResolvedSample& sample : samples.samples)
-    add_sample(sample, std::span(samples.frames).subspan(sample.first_frame, sample.frame_count));
+  for (const ResolvedSample& sample : samples.samples) add_sample(sample, samples.frames);
   for (const LostEvents& lost : samples.lost) {
     LostEvents& sum = window_at(lost.time_ns).lost[{lost.probe, lost.reason}];
     sum.count += lost.count;
@@ -64,6 +68,8 @@ void WindowBuilder::learn_names(const ResolvedSamples& samples) {
     if (!of_process(window, sample.process).resource) continue;
     const auto frames = std::span(samples.frames).subspan(sample.first_frame, sample.frame_count);
     window.builder.add_new_places(sample, frames, unknown_);
+    if (sample.ender.process != 0)
+      window.builder.add_new_places(sample, ender_frames(sample, samples.frames), unknown_);
   }
   if (unknown_.empty()) return;
   set_deadline(samples.samples.front().time_ns);
@@ -93,7 +99,8 @@ StackCoverage& WindowBuilder::coverage_of(const std::string& executable) {
   return coverage_[coverage_.size() < kMaxBinaries ? name : std::string(kOtherBinaries)];
 }
 
-void WindowBuilder::add_sample(const ResolvedSample& sample, std::span<const CodeAddress> frames) {
+void WindowBuilder::add_sample(const ResolvedSample& sample,
+                               std::span<const CodeAddress> all_frames) {
   ++samples_;
   if (sample.time_ns < windows_.front()->start_ns) ++strays_;
   Window& window = window_at(sample.time_ns);
@@ -103,8 +110,13 @@ void WindowBuilder::add_sample(const ResolvedSample& sample, std::span<const Cod
     return;
   }
   set_deadline(sample.time_ns);
-  const KnownStack& stack =
-      window.builder.add(process.group, sample, frames, window.thread_labels(sample));
+  SampleEnder ender;
+  const auto ending = processes_.find(sample.ender.process);
+  if (ending != processes_.end()) ender.process = ending->second->name;
+  ender.frames = ender_frames(sample, all_frames);
+  const KnownStack& stack = window.builder.add(
+      process.group, sample, all_frames.subspan(sample.first_frame, sample.frame_count),
+      window.thread_labels(sample), {}, ender);
   process.coverage->add(sample, stack);
   folded_frames_ += stack.folded_frames;
   late_stacks_ += stack.is_late ? 1 : 0;

@@ -108,7 +108,7 @@ class WindowBuilder {
   OfProcess& of_process(Window& window, uint32_t index);
   void set_deadline(uint64_t sampled_ns);
   void learn_names(const ResolvedSamples& samples);
-  void add_sample(const ResolvedSample& sample, std::span<const CodeAddress> frames);
+  void add_sample(const ResolvedSample& sample, std::span<const CodeAddress> all_frames);
   StackCoverage& coverage_of(const std::string& executable);
   Resource resource_at_cut(uint32_t index, const OfProcess& entry, const WindowTimes& times);
   std::map<Resource, ProfileGroup> group_by_resource(Window& window, const WindowTimes& times);

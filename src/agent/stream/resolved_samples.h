@@ -56,6 +56,16 @@ struct RuntimeSampleFrame {
   uint64_t number = 0;
 };
 
+// Who ended the event of a sample, as the thread that ran when it ended.
+struct EventEnder {
+  uint32_t process = 0;      // index of a SampledProcess; 0: not known, and nothing else is
+  uint32_t tid = 0;          // 0: no thread of anybody, an idle CPU
+  uint32_t first_frame = 0;  // in ResolvedSamples::frames
+  uint32_t frame_count = 0;
+  vesta_unwind_result result = VESTA_UNWIND_COMPLETE;
+  char thread[VESTA_COMM_BYTES] = {};
+};
+
 struct ResolvedSample {
   uint32_t process = 0;  // index of a SampledProcess
   uint32_t tid = 0;
@@ -71,7 +81,9 @@ struct ResolvedSample {
   uint64_t time_ns = 0;                             // CLOCK_MONOTONIC
   std::array<uint64_t, VESTA_MAX_VALUES> values{};  // of the probe's columns
   uint64_t detail = 0;                              // vesta_sample::detail
+  uint64_t object = 0;                              // vesta_sample::object
   char thread[VESTA_COMM_BYTES] = {};
+  EventEnder ender;
 };
 
 // Kernel code that came or went: a BPF program, a trampoline.
@@ -105,8 +117,11 @@ struct ResolvedSamples {
   // All that was sampled before is in this batch or in an earlier one; CLOCK_MONOTONIC.
   uint64_t complete_until_ns = 0;
 
+  // Nothing that anybody has to hear of: what is told once must not get lost with a batch that has no
+  // sample.
   bool empty() const {
-    return samples.empty() && kernel_symbols.empty() && ended.empty() && lost.empty();
+    return samples.empty() && modules.empty() && processes.empty() && runtime_frames.empty() &&
+           kernel_symbols.empty() && ended.empty() && lost.empty();
   }
 };
 

@@ -15,6 +15,12 @@ uint64_t code_address(uint64_t frame) {
 }
 
 constexpr size_t kMaxKeptStacks = 1 << 14;
+// Of several waits in one system call only one is told: the enders of the others wait in vain.
+constexpr size_t kMaxKeptEnders = 1 << 13;
+
+bool is_ender(const vesta_sample& head) {
+  return (head.link & VESTA_LINK_ENDER) != 0;
+}
 
 bool covers(const CodeMapping* mapping, uint64_t address) {
   return mapping != nullptr && address >= mapping->start && address < mapping->end;
@@ -37,6 +43,10 @@ void SampleResolver::add(const SampleRecord& record) {
   const auto published = published_.find(record.head.pid);
   if (published != published_.end())
     published_order_.splice(published_order_.end(), published_order_, published->second.place);
+  // An event whose ender waits for a table waits with it.
+  if (record.head.link != 0 && waiting_enders_.contains(record.head.link | VESTA_LINK_ENDER) &&
+      !is_ender(record.head) && keep_waiting(record))
+    return;
   if (record.stack.empty()) {
     // A program that could not copy the stack says so no other way.
     if (record.head.result == VESTA_UNWIND_NO_PROCESS && published == published_.end())
@@ -50,17 +60,25 @@ void SampleResolver::add(const SampleRecord& record) {
     append(record, stack.user_frames, stack.result);
     return;
   }
+  if (!keep_waiting(record)) append(record, stack.user_frames, stack.result);
+}
+
+// False when there is no room.
+bool SampleResolver::keep_waiting(const SampleRecord& record) {
   const auto* begin = reinterpret_cast<const char*>(&record.head);
-  const char* end = record.stack.data() + record.stack.size();
+  const char* end = begin + sizeof(record.head) + record.kernel_frames.size_bytes() +
+                    record.user_frames.size_bytes() + record.registers.size_bytes() +
+                    record.stack.size();
   uint64_t bytes = static_cast<uint64_t>(end - begin);
   for (const StackPiece& piece : record.more_stack) bytes += piece.bytes.size();
-  if (waiting_bytes_ + bytes > options_.max_waiting_bytes) {
-    append(record, stack.user_frames, stack.result);
-    return;
-  }
+  if (waiting_bytes_ + bytes > options_.max_waiting_bytes) return false;
   waiting_bytes_ += bytes;
-  waiting_.push_back(
-      {{begin, end}, {record.more_stack.begin(), record.more_stack.end()}, record.head.time_ns});
+  waiting_.push_back({{begin, end},
+                      {record.more_stack.begin(), record.more_stack.end()},
+                      record.head.time_ns,
+                      record.head.link});
+  if (is_ender(record.head)) waiting_enders_.insert(record.head.link);
+  return true;
 }
 
 void SampleResolver::add_waiting(const SampleRecord& record, uint64_t switches) {
@@ -84,12 +102,11 @@ bool SampleResolver::add_again(const vesta_sample& head, uint64_t switches) {
   sample.probe = head.probe;
   sample.time_ns = head.time_ns;
   sample.detail = head.detail;
+  sample.object = head.object;
   std::ranges::copy(head.values, sample.values.begin());
-  sample.first_frame = static_cast<uint32_t>(out_.frames.size());
-  for (const CodeAddress& frame : kept.frames) {
-    if (frame.kind == CodeAddress::Kind::kModule) note_module(ModuleId(frame.owner));
-    out_.frames.push_back(frame);
-  }
+  sample.first_frame = add_frames(kept.frames);
+  sample.ender = {};
+  if (head.link != 0) add_ender(sample, head.link);
   out_.samples.push_back(sample);
   return true;
 }
@@ -103,6 +120,7 @@ void SampleResolver::retry() {
   std::deque<Waiting> records;
   records.swap(waiting_);
   waiting_bytes_ = 0;
+  waiting_enders_.clear();
   // What still lacks a table goes back into waiting_, in order.
   for (const Waiting& waiting : records) {
     (void)parse_sample(waiting.record, waiting.more_stack,
@@ -114,13 +132,19 @@ void SampleResolver::give_up_waiting(uint64_t before_ns) {
   std::deque<Waiting> records;
   records.swap(waiting_);
   waiting_bytes_ = 0;
+  waiting_enders_.clear();
   for (Waiting& waiting : records) {
     if (waiting.time_ns >= before_ns) {
       waiting_bytes_ += bytes_of(waiting);
+      if ((waiting.link & VESTA_LINK_ENDER) != 0) waiting_enders_.insert(waiting.link);
       waiting_.push_back(std::move(waiting));
       continue;
     }
     (void)parse_sample(waiting.record, waiting.more_stack, [this](const SampleRecord& record) {
+      if (record.stack.empty()) {
+        append(record, record.user_frames, static_cast<vesta_unwind_result>(record.head.result));
+        return;
+      }
       const Stack stack = finish_stack(record);
       append(record, stack.user_frames, stack.result);
     });
@@ -219,6 +243,7 @@ void SampleResolver::append(const SampleRecord& record, std::span<const uint64_t
   sample.time_ns = head.time_ns;
   sample.probe = head.probe;
   sample.detail = head.detail;
+  sample.object = head.object;
   std::ranges::copy(head.values, sample.values.begin());
   sample.result = result < VESTA_UNWIND_RESULTS ? result : VESTA_UNWIND_BAD_FRAME;
   std::memcpy(sample.thread, head.comm, sizeof(sample.thread));
@@ -230,7 +255,47 @@ void SampleResolver::append(const SampleRecord& record, std::span<const uint64_t
   }
   append_user_frames(record, user_frames, sample);
   sample.frame_count = static_cast<uint32_t>(out_.frames.size()) - sample.first_frame;
+  if (is_ender(head)) {
+    keep_ender(sample, head.link & ~VESTA_LINK_ENDER);
+    return;
+  }
+  if (head.link != 0) add_ender(sample, head.link);
   out_.samples.push_back(sample);
+}
+
+void SampleResolver::keep_ender(const ResolvedSample& sample, uint64_t link) {
+  if (ender_order_.size() >= kMaxKeptEnders) {
+    enders_.erase(ender_order_.front());
+    ender_order_.pop_front();
+  }
+  ender_order_.push_back(link);
+  KeptEnder& kept = enders_[link];
+  kept.ender.process = sample.process;
+  kept.ender.tid = sample.tid;
+  kept.ender.result = sample.result;
+  std::memcpy(kept.ender.thread, sample.thread, sizeof(kept.ender.thread));
+  const auto first = out_.frames.begin() + sample.first_frame;
+  kept.frames.assign(first, out_.frames.end());
+  out_.frames.erase(first, out_.frames.end());
+}
+
+void SampleResolver::add_ender(ResolvedSample& sample, uint64_t link) {
+  const auto found = enders_.find(link);
+  if (found == enders_.end()) return;
+  const KeptEnder& kept = found->second;
+  sample.ender = kept.ender;
+  sample.ender.frame_count = static_cast<uint32_t>(kept.frames.size());
+  sample.ender.first_frame = add_frames(kept.frames);
+  enders_.erase(found);
+}
+
+uint32_t SampleResolver::add_frames(std::span<const CodeAddress> frames) {
+  const auto first = static_cast<uint32_t>(out_.frames.size());
+  for (const CodeAddress& frame : frames) {
+    if (frame.kind == CodeAddress::Kind::kModule) note_module(ModuleId(frame.owner));
+    out_.frames.push_back(frame);
+  }
+  return first;
 }
 
 void SampleResolver::append_user_frames(const SampleRecord& record,

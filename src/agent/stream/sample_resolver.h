@@ -91,6 +91,12 @@ class SampleResolver {
   Stack finish_stack(const SampleRecord& record);
   void append(const SampleRecord& record, std::span<const uint64_t> user_frames,
               vesta_unwind_result result);
+  // The record tells who ended an event: kept until that comes.
+  void keep_ender(const ResolvedSample& sample, uint64_t link);
+  void add_ender(ResolvedSample& sample, uint64_t link);
+  // Where the first of them is now.
+  uint32_t add_frames(std::span<const CodeAddress> frames);
+  bool keep_waiting(const SampleRecord& record);
   void append_user_frames(const SampleRecord& record, std::span<const uint64_t> user_frames,
                           ResolvedSample& sample);
   void append_runtime_frame(uint32_t process, uint64_t head, uint64_t payload);
@@ -114,6 +120,7 @@ class SampleResolver {
     std::vector<char> record;  // as it came
     std::vector<StackPiece> more_stack;
     uint64_t time_ns = 0;
+    uint64_t link = 0;
   };
   static uint64_t bytes_of(const Waiting& waiting);
   struct KeptStack {
@@ -122,6 +129,14 @@ class SampleResolver {
     ResolvedSample sample;
     std::vector<CodeAddress> frames;
   };
+  // Who ended an event, until the event comes.
+  struct KeptEnder {
+    EventEnder ender;
+    std::vector<CodeAddress> frames;
+  };
+  std::unordered_map<uint64_t, KeptEnder> enders_;  // by link
+  std::deque<uint64_t> ender_order_;                // oldest first; some have been used
+  std::unordered_set<uint64_t> waiting_enders_;     // links of those in waiting_
   std::deque<Waiting> waiting_;
   uint64_t waiting_bytes_ = 0;
   std::unordered_map<uint32_t, KeptStack> kept_;  // by thread

@@ -260,5 +260,95 @@ TEST_F(SampleResolverTest, AThreadThatHasNotRunKeepsItsStack) {
   EXPECT_FALSE(resolver_.add_again(waiting, 5));
 }
 
+class SampleResolverEnderTest : public SampleResolverTest {
+ protected:
+  vesta_sample event() const {
+    vesta_sample out = head();
+    out.link = kLink;
+    out.object = 0x1000;
+    return out;
+  }
+  vesta_sample ender(vesta_unwind_result result = VESTA_UNWIND_COMPLETE) const {
+    vesta_sample out = head(result);
+    out.link = kLink | VESTA_LINK_ENDER;
+    out.tid = 4711;
+    std::strcpy(out.comm, "waker");
+    return out;
+  }
+  static constexpr uint64_t kLink = 0x1234'5678'9abc;
+};
+
+TEST_F(SampleResolverEnderTest, WhoEndedAnEventComesWithIt) {
+  add(ender(), {}, {kCode | VESTA_FRAME_EXACT, 0x10});
+  const ResolvedSamples first = resolver_.take();
+  EXPECT_TRUE(first.samples.empty()) << "no event of its own";
+  EXPECT_EQ(first.modules.size(), 1U);
+  EXPECT_FALSE(first.empty()) << "it tells of a module, once";
+  add(event(), {}, {0x20});
+  add(event(), {}, {0x20});
+  const ResolvedSamples out = resolver_.take();
+  ASSERT_EQ(out.samples.size(), 2U);
+  const ResolvedSample& sample = out.samples[0];
+  EXPECT_EQ(sample.frame_count, 1U);
+  EXPECT_EQ(sample.object, 0x1000U);
+  EXPECT_EQ(sample.ender.tid, 4711U);
+  EXPECT_EQ(sample.ender.process, sample.process);
+  EXPECT_STREQ(sample.ender.thread, "waker");
+  ASSERT_EQ(sample.ender.frame_count, 2U);
+  EXPECT_EQ(out.frames[sample.ender.first_frame].kind, Kind::kModule);
+  EXPECT_EQ(out.frames[sample.ender.first_frame].address, kCode - bias_of(kCode));
+  EXPECT_EQ(out.samples[1].ender.process, 0U) << "once";
+}
+
+TEST_F(SampleResolverEnderTest, AnEventWaitsForTheTableOfWhoEndedIt) {
+  vesta_sample waiting = ender(VESTA_UNWIND_NO_TABLE);
+  waiting.resume.ip = kCode;
+  waiting.resume.sp = 0x7000;
+  waiting.resume.has_registers = 1;
+  add(waiting, {}, {kCode | VESTA_FRAME_EXACT}, 64);
+  add(event(), {7}, {0x20});
+  EXPECT_TRUE(resolver_.take().samples.empty());
+  // Nothing changes when what is older is given up.
+  resolver_.give_up_waiting(now_ns_);
+  ASSERT_TRUE(loader_.wait_until_idle(std::chrono::seconds(60)));
+  resolver_.retry();
+  EXPECT_FALSE(resolver_.is_waiting());
+  const ResolvedSamples out = resolver_.take();
+  ASSERT_EQ(out.samples.size(), 1U);
+  EXPECT_EQ(out.samples[0].frame_count, 2U);
+  EXPECT_EQ(out.samples[0].ender.tid, 4711U);
+  EXPECT_NE(out.samples[0].ender.result, VESTA_UNWIND_NO_TABLE);
+  EXPECT_GE(out.samples[0].ender.frame_count, 1U);
+}
+
+TEST_F(SampleResolverEnderTest, ATableThatDoesNotComeCostsNoEvent) {
+  vesta_sample waiting = ender(VESTA_UNWIND_NO_TABLE);
+  waiting.resume.ip = kCode;
+  waiting.resume.sp = 0x7000;
+  add(waiting, {}, {kCode | VESTA_FRAME_EXACT}, 64);
+  add(event(), {}, {0x20});
+  resolver_.give_up_waiting();
+  const ResolvedSamples out = resolver_.take();
+  ASSERT_EQ(out.samples.size(), 1U);
+  EXPECT_EQ(out.samples[0].ender.tid, 4711U);
+}
+
+TEST_F(SampleResolverEnderTest, EndersOfEventsThatNeverComeAreForgotten) {
+  vesta_sample first = ender();
+  for (uint64_t link = 1; link <= 10'000; ++link) {
+    first.link = link | VESTA_LINK_ENDER;
+    add(first, {}, {0x10});
+  }
+  vesta_sample late = event();
+  late.link = 1;
+  add(late, {}, {0x20});
+  late.link = 10'000;
+  add(late, {}, {0x20});
+  const ResolvedSamples out = resolver_.take();
+  ASSERT_EQ(out.samples.size(), 2U);
+  EXPECT_EQ(out.samples[0].ender.process, 0U);
+  EXPECT_NE(out.samples[1].ender.process, 0U);
+}
+
 }  // namespace
 }  // namespace vesta::agent

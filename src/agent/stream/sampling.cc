@@ -183,6 +183,8 @@ void Sampling::Parts::cut_open_events(uint64_t time_ns, uint64_t older_than_ns) 
       head.tid = event.thread.tid;
       head.time_ns = time_ns - kCutMarginNs;
       head.detail = event.detail;
+      head.object = event.object;
+      head.link = event.link;
       std::ranges::copy(event.values, head.values);
       std::memcpy(head.comm, event.thread.comm, sizeof(head.comm));
       if (resolver->add_again(head, event.thread.switches)) return;
@@ -426,7 +428,7 @@ Status Sampling::run(SampleConsumer& consumer) {
   parts.start_unix_ns = clock_ns(CLOCK_REALTIME);
   parts.sampling_ns = monotonic_ns();
   parts.last_told_ns = parts.sampling_ns;
-  VESTA_TRY(parts.session->follow_forks());
+  VESTA_TRY(parts.session->follow());
   for (const Parts::ActiveProbe& active : parts.probes) VESTA_TRY(active.probe->start());
   parts.namer = std::jthread([&parts] {
     name_thread("vesta-naming");
@@ -477,6 +479,7 @@ Sampling::Counters Sampling::counters() const {
   out.troubles = {{"kernel stack not taken", count[VESTA_COUNT_KERNEL_STACK_FAILED]},
                   {"process outside this pid namespace", count[VESTA_COUNT_OTHER_NAMESPACE]},
                   {"thread not followed: out of memory", count[VESTA_COUNT_NO_STORAGE]},
+                  {"waker not told", count[VESTA_COUNT_NO_ENDER]},
                   {"process event lost", parts_->side_band->counters().lost}};
   return out;
 }

@@ -51,11 +51,8 @@ Error missing_thread(uint32_t tid) {
 Result<SamplingTargets> SamplingTargets::find(const TargetOptions& options) {
   if (options.empty()) return Error{ErrorCode::kUsage, "no targets to sample", ""};
   SamplingTargets out;
-  for (const uint32_t pid : options.pids) {
-    const std::optional<uint64_t> since = running_since(kProc, pid);
-    if (!since) return missing_process(pid);
-    out.processes_.push_back({pid, *since});
-  }
+  for (const uint32_t pid : options.pids) VESTA_TRY(out.add_process(pid, false));
+  for (const uint32_t pid : options.held_pids) VESTA_TRY(out.add_process(pid, true));
   for (const uint32_t tid : options.tids) {
     const uint32_t pid = process_of_thread(tid);
     if (pid == 0) return missing_thread(tid);
@@ -66,6 +63,13 @@ Result<SamplingTargets> SamplingTargets::find(const TargetOptions& options) {
     out.cgroups_.push_back(std::move(folder));
   }
   return out;
+}
+
+Status SamplingTargets::add_process(uint32_t pid, bool is_held) {
+  const std::optional<uint64_t> since = running_since(kProc, pid);
+  if (!since) return missing_process(pid);
+  processes_.push_back({pid, *since, is_held});
+  return {};
 }
 
 std::vector<int> SamplingTargets::kernel_cgroups() const {
@@ -89,7 +93,10 @@ std::vector<uint32_t> SamplingTargets::processes() const {
 }
 
 Status SamplingTargets::hand_to(KernelSession& session) const {
-  for (const TargetProcess& process : processes_) VESTA_TRY(session.add_target(process.pid));
+  for (const TargetProcess& process : processes_) {
+    VESTA_TRY(process.is_held ? session.add_held_target(process.pid)
+                              : session.add_target(process.pid));
+  }
   for (const CgroupFolder& cgroup : cgroups_) {
     if (cgroup.is_version_2()) continue;
     for (const uint32_t pid : cgroup.processes()) VESTA_TRY(session.add_target(pid));

@@ -16,10 +16,14 @@
 namespace vesta::agent {
 
 struct TargetOptions {
-  std::vector<uint32_t> pids;        // with what they fork
+  std::vector<uint32_t> pids;  // with what they fork
+  // Processes that have yet to run their program: as `pids`, but only from then on.
+  std::vector<uint32_t> held_pids;
   std::vector<uint32_t> tids;        // these threads alone
   std::vector<std::string> cgroups;  // folders; all in and below them, those that join later too
-  bool empty() const { return pids.empty() && tids.empty() && cgroups.empty(); }
+  bool empty() const {
+    return pids.empty() && held_pids.empty() && tids.empty() && cgroups.empty();
+  }
 };
 
 class SamplingTargets {
@@ -48,7 +52,9 @@ class SamplingTargets {
   struct TargetProcess {
     uint32_t pid = 0;
     uint64_t start_ticks = 0;
+    bool is_held = false;
   };
+  Status add_process(uint32_t pid, bool is_held);
   struct TargetThread {
     uint32_t pid = 0;
     uint32_t tid = 0;

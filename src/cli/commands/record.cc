@@ -95,9 +95,10 @@ Status apply_wait_flags(const Arguments& arguments, agent::RecordingOptions& rec
     applies = true;
     probe.options.min_wait_ns = static_cast<uint64_t>(min_wait_ns);
     probe.options.kernel_threads = arguments.has("kernel-threads");
+    probe.options.lock_addresses = arguments.has("lock-addresses");
   }
   recording.fold_idle = !arguments.has("keep-idle");
-  for (const char* flag : {"min-wait", "kernel-threads", "keep-idle"}) {
+  for (const char* flag : {"min-wait", "kernel-threads", "keep-idle", "lock-addresses"}) {
     if (arguments.has(flag) && !applies) {
       return Error{ErrorCode::kUsage,
                    fmt::format("--{} applies to none of the chosen events", flag),
@@ -334,7 +335,7 @@ Result<int> run_record(const Arguments& arguments, Console& console) {
   if (plan.has_command) {
     VESTA_ASSIGN(ChildProcess prepared, ChildProcess::prepare(arguments.positional));
     child.emplace(std::move(prepared));
-    plan.recording.sampling.targets.pids = {static_cast<uint32_t>(child->pid())};
+    plan.recording.sampling.targets.held_pids = {static_cast<uint32_t>(child->pid())};
   }
   const Interrupt interrupt;
   const UniqueFd counting = count_cost(plan);
@@ -371,20 +372,20 @@ Result<int> run_record(const Arguments& arguments, Console& console) {
 }
 
 std::vector<Flag> own_flags() {
-  return {
-      event_flag(),
-      {"duration", 'd', "TIME", "duration: 30s, 2m; 0: until Ctrl-C"},
-      {"output", 'o', "FILE",
-       fmt::format("output file (default: {}); its extension selects the format: {}",
-                   default_output(agent::profiles_of(agent::default_probes())),
-                   writable_endings())},
-      {"format", 0, "FORMAT", "output format, if the extension does not determine it",
-       writable_format_names()},
-      {"min-wait", 0, "TIME", "off-cpu, wall, block: drop shorter waits: 1ms, 50us (default: 0)"},
-      {"kernel-threads", 0, "", "off-cpu, wall, block: include threads of the kernel"},
-      {"keep-idle", 0, "", "off-cpu, wall: do not fold waits of idle threads under [idle]"},
-      {"per-thread", 0, "", "label samples with their thread (thread.name and thread.id)"},
-      {"open", 0, "", "serve the flame graph on a local port and print its address"}};
+  return {event_flag(),
+          {"duration", 'd', "TIME", "duration: 30s, 2m; 0: until Ctrl-C"},
+          {"output", 'o', "FILE",
+           fmt::format("output file (default: {}); its extension selects the format: {}",
+                       default_output(agent::profiles_of(agent::default_probes())),
+                       writable_endings())},
+          {"format", 0, "FORMAT", "output format, if the extension does not determine it",
+           writable_format_names()},
+          {"min-wait", 0, "TIME", "kinds of waits: drop shorter waits: 1ms, 50us (default: 0)"},
+          {"kernel-threads", 0, "", "kinds of waits: include threads of the kernel"},
+          {"lock-addresses", 0, "", "kinds of waits: label waits for locks with lock.address"},
+          {"keep-idle", 0, "", "off-cpu, wall: do not fold waits of idle threads under [idle]"},
+          {"per-thread", 0, "", "label samples with their thread (thread.name and thread.id)"},
+          {"open", 0, "", "serve the flame graph on a local port and print its address"}};
 }
 
 }  // namespace

@@ -29,7 +29,9 @@ const char* inline_suffix(InlineUse use) {
 // "Total Off-CPU time: 45s"; nothing for other types, whose header says it all.
 std::string total_text(const ReportHeader& p) {
   if (parse_unit(p.unit).kind != UnitKind::kTime) return {};
-  for (const auto& [word, title] : {std::pair{"off-cpu", "Off-CPU"}, std::pair{"wall", "Wall"}}) {
+  for (const auto& [word, title] :
+       {std::pair{"off-cpu", "Off-CPU"}, std::pair{"off-cpu-waker", "Off-CPU"},
+        std::pair{"mutex-holder", "Lock wait"}, std::pair{"wall", "Wall"}}) {
     const auto types = types_of_word(word);
     if (std::ranges::find(types, p.type) != types.end())
       return fmt::format("Total {} time: {}\n", title, format_value(p.total, p.unit));

@@ -51,7 +51,7 @@ struct Sampler {
   std::unique_ptr<CpuProbe> probe;
 
   Status start() const {
-    VESTA_TRY(session->follow_forks());
+    VESTA_TRY(session->follow());
     return probe->start();
   }
   KernelCounters counters() const { return session->counters(0); }

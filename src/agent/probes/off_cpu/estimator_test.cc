@@ -150,6 +150,41 @@ TEST(OffCpuEstimator, CountsAreUnbiasedThoughTheyAreWhole) {
   }
 }
 
+// As bpf/off_cpu.bpf.c does it: the blocked part at the wake-up, and the other when the thread runs.
+TEST(OffCpuEstimator, WakersGetTheTimeThatTheyEndedAndWaitsAreCountedOnce) {
+  constexpr uint64_t kTheta = 5'000'000;
+  constexpr int kWaits = 40'000;
+  std::mt19937_64 random(9);
+  struct Waker {
+    double median_ns = 0;
+    double truth = 0;
+    double sum = 0;
+    double squares = 0;  // of what one take may be off
+    double count = 0;
+    double count_squares = 0;
+  };
+  std::vector<Waker> wakers = {{2e5}, {1e6}, {8e6}};
+  Thread thread;
+  for (int i = 0; i < kWaits * 3; ++i) {
+    Waker& waker = wakers[random() % 3];
+    const uint64_t blocked = wait_ns(waker.median_ns, random);
+    const uint64_t weight = thread.add(blocked, kTheta);
+    const double chance = std::min(1.0, static_cast<double>(blocked) / kTheta);
+    waker.truth += static_cast<double>(blocked);
+    waker.sum += static_cast<double>(weight);
+    waker.squares += chance * (1 - chance) * kTheta * kTheta;
+    // Of futex waits always by this part, however long the other is.
+    waker.count += static_cast<double>(weight == 0 ? 0 : vesta_wait_count(blocked, weight)) - 1;
+    waker.count_squares += (1 - chance) / chance + 1;
+    thread.add(wait_ns(3e5, random), kTheta);
+  }
+  EXPECT_LT(std::abs(thread.sum - thread.truth), kTheta);
+  for (const Waker& waker : wakers) {
+    EXPECT_NEAR(waker.sum, waker.truth, kSigmas * std::sqrt(waker.squares)) << waker.median_ns;
+    EXPECT_NEAR(waker.count, 0, kSigmas * std::sqrt(waker.count_squares)) << waker.median_ns;
+  }
+}
+
 // As bpf/off_cpu.bpf.c does it for waits whose stack has to be taken before them.
 TEST(OffCpuEstimator, StacksThatMustBeTakenBeforeTheWaitAreThereForMostOfTheTime) {
   std::mt19937_64 random(6);

@@ -157,7 +157,12 @@ Status OffCpuProbe::iterate(uint64_t time_ns, uint64_t older_than_ns, const UseO
           std::min<uint32_t>(wait.thread.kernel_frames, VESTA_MAX_KERNEL_FRAMES);
       for (size_t part = 0; part < VESTA_WAIT_PARTS; ++part) {
         if (wait.ns[part] == 0) continue;
-        use({wait.thread, {wait.count[part], wait.ns[part]}, wait.detail[part]});
+        OpenEvent event{wait.thread, {wait.count[part], wait.ns[part]}, wait.detail[part]};
+        if (part == VESTA_WAIT_BLOCKED) {
+          event.object = wait.object;
+          event.link = wait.link;
+        }
+        use(event);
       }
     }
     bytes -= whole * sizeof(vesta_open_wait);

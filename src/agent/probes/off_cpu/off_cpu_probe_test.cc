@@ -1,6 +1,7 @@
 // The probe on the real kernel. How exact it is, is judged by tests/system/test_off_cpu.py.
 #include "agent/probes/off_cpu/off_cpu_probe.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -67,16 +68,26 @@ TEST_F(OffCpuProbeTest, WaitsOfTargetsComeWithBothStacksAndTheirCall) {
   ASSERT_TRUE(session_->add_target(wanted.pid()).ok());
   ASSERT_TRUE(probe_->start().ok());
   size_t seen = 0;
+  size_t linked = 0;
+  std::set<uint64_t> enders;
   const auto deadline = std::chrono::steady_clock::now() + 30s;
   while (seen < 20 && std::chrono::steady_clock::now() < deadline) {
     ASSERT_TRUE(session_
                     ->drain([&](const SampleRecord& record) {
+                      // Who woke it comes first, and may be anybody.
+                      if ((record.head.link & VESTA_LINK_ENDER) != 0) {
+                        EXPECT_EQ(record.head.values[1], 0U);
+                        EXPECT_GE(record.kernel_frames.size(), 1U);
+                        enders.insert(record.head.link & ~VESTA_LINK_ENDER);
+                        return;
+                      }
                       EXPECT_EQ(record.head.pid, wanted.pid());
                       EXPECT_GT(record.head.values[1], 0U);
                       const uint64_t wait_class =
                           record.head.detail >> VESTA_WAIT_CLASS_SHIFT & 0xff;
                       if (wait_class != VESTA_WAIT_INTERRUPTIBLE) return;
                       ++seen;
+                      linked += enders.erase(record.head.link);
                       EXPECT_EQ(record.head.detail & VESTA_WAIT_NO_SYSCALL, 230U)
                           << "clock_nanosleep";
                       EXPECT_GE(record.kernel_frames.size(), 3U);
@@ -86,6 +97,8 @@ TEST_F(OffCpuProbeTest, WaitsOfTargetsComeWithBothStacksAndTheirCall) {
     std::this_thread::sleep_for(5ms);
   }
   EXPECT_GE(seen, 20U);
+  // Not of a wake-up in the moment of the switch, which is rare.
+  EXPECT_GE(linked, seen - 2);
   EXPECT_EQ(session_->damaged_records(), 0U);
   // Beside the samples, the exact sums.
   const std::vector<ProbeTotal> totals = probe_->totals();
@@ -157,6 +170,65 @@ TEST_F(OffCpuProbeTest, CutsOfAWaitAddUpAndNameTheSameStay) {
   EXPECT_GE(sum, cut_ns - first_known);
   // What is too young is left for its end.
   ASSERT_TRUE(probe_->cut(monotonic_ns(), began, [](const OpenEvent&) { ADD_FAILURE(); }).ok());
+}
+
+// Waits for a word, as `vesta record -- COMMAND` has its command wait, and then runs sleep.
+class HeldChild {
+ public:
+  HeldChild() {
+    EXPECT_EQ(::pipe2(ends_, O_CLOEXEC), 0);
+    pid_ = ::fork();
+    if (pid_ != 0) return;
+    char byte = 0;
+    if (::read(ends_[0], &byte, 1) == 1) ::execlp("sleep", "sleep", "600", nullptr);
+    ::_exit(1);
+  }
+  ~HeldChild() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    ::close(ends_[0]);
+    ::close(ends_[1]);
+  }
+  HeldChild(const HeldChild&) = delete;
+  HeldChild& operator=(const HeldChild&) = delete;
+  void release() const { EXPECT_EQ(::write(ends_[1], "x", 1), 1); }
+  uint32_t pid() const { return static_cast<uint32_t>(pid_); }
+
+ private:
+  int ends_[2] = {-1, -1};
+  pid_t pid_ = -1;
+};
+
+TEST_F(OffCpuProbeTest, WhatAHeldProcessDoesBeforeItsProgramIsNotTheProgramsTime) {
+  constexpr uint64_t kRead = 0;
+  const HeldChild child;
+  load();
+  ASSERT_TRUE(session_->add_held_target(child.pid()).ok());
+  EXPECT_EQ(session_->target_processes(), std::vector<uint32_t>{child.pid()});
+  ASSERT_TRUE(session_->follow().ok());
+  ASSERT_TRUE(probe_->start().ok());
+  std::this_thread::sleep_for(50ms);  // far longer than theta: it would be taken
+  ASSERT_TRUE(
+      probe_->cut(monotonic_ns(), UINT64_MAX, [](const OpenEvent&) { ADD_FAILURE(); }).ok());
+  const uint64_t released = monotonic_ns();
+  child.release();
+  uint64_t slept = 0;
+  const auto is_not_the_wait = [&](const vesta_sample& head) {
+    EXPECT_GE(head.time_ns, released);
+    EXPECT_NE(head.detail & VESTA_WAIT_NO_SYSCALL, kRead) << "read(), of the pipe";
+  };
+  const auto deadline = std::chrono::steady_clock::now() + 30s;
+  while (slept == 0 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(40ms);
+    ASSERT_TRUE(
+        session_->drain([&](const SampleRecord& record) { is_not_the_wait(record.head); }).ok());
+    ASSERT_TRUE(probe_
+                    ->cut(monotonic_ns(), UINT64_MAX,
+                          [&](const OpenEvent& event) { slept += event.values[1]; })
+                    .ok());
+  }
+  EXPECT_GT(slept, 0U);
+  EXPECT_LE(slept, monotonic_ns() - released);
 }
 
 TEST_F(OffCpuProbeTest, AsksForANumberOfStacks) {

@@ -30,8 +30,6 @@ TEST(WaitReason, FollowsTheFunctionsOfTheKernel) {
   };
   EXPECT_EQ(of(230, {"__schedule", "schedule", "do_nanosleep", "hrtimer_nanosleep"}), "sleep");
   EXPECT_EQ(of(kRead, {"__schedule", "schedule", "anon_pipe_read", "vfs_read"}), "pipe");
-  EXPECT_EQ(of(kFutex, {"schedule", "futex_do_wait", "__futex_wait", "futex_wait", "do_futex"}),
-            "lock");
   EXPECT_EQ(of(kRead, {"schedule", "do_wait_intr_irq", "eventfd_read", "vfs_read"}), "event");
   EXPECT_EQ(of(45, {"schedule_timeout", "wait_woken", "sk_wait_data", "tcp_recvmsg_locked"}),
             "network");
@@ -45,6 +43,56 @@ TEST(WaitReason, FollowsTheFunctionsOfTheKernel) {
   EXPECT_EQ(of(130, {"schedule", "sigsuspend", "__x64_sys_rt_sigsuspend"}), "signal");
   EXPECT_EQ(of(kRead, {"schedule_timeout", "wait_woken", "n_tty_read", "tty_read"}), "terminal");
   EXPECT_EQ(of(426, {"schedule", "io_cqring_wait", "__do_sys_io_uring_enter"}), "poll");
+}
+
+// As they were seen on Linux 6.18 with glibc 2.36 and Rust 1.63: operation, value, timeout.
+uint64_t futex(uint64_t operation, uint32_t value, bool has_timeout = false) {
+  return sleeping(kFutex) | vesta_futex_detail(operation, value, has_timeout ? 1 : 0);
+}
+std::string_view reason_of(uint64_t detail, const Names& user = {}) {
+  const Names kernel = {"schedule", "futex_do_wait", "__futex_wait", "futex_wait", "do_futex"};
+  EXPECT_EQ(wait_reason(detail, Names{"", ""}, user), wait_reason(detail, kernel, user));
+  return wait_reason(detail, kernel, user);
+}
+
+TEST(WaitReason, LocksAreKnownByWhatTheyAskOfTheKernel) {
+  EXPECT_EQ(reason_of(futex(0x80, 2)), "lock") << "pthread mutex";
+  EXPECT_EQ(reason_of(futex(0x86, 0)), "lock") << "with priority inheritance";
+  EXPECT_EQ(reason_of(futex(0x8d, 0, true)), "lock") << "with a timeout";
+  EXPECT_EQ(
+      wait_reason(futex(0x86, 0), Names{"schedule", "__rt_mutex_slowlock",
+                                        "rt_mutex_wait_proxy_lock", "futex_lock_pi", "do_futex"}),
+      "lock");
+  EXPECT_EQ(reason_of(futex(0x00, 0x80000000U | 4711)), "lock") << "robust";
+  EXPECT_EQ(reason_of(futex(0x89, 2)), "lock") << "Rust";
+  // Taken again by whoever waited for a condition.
+  EXPECT_EQ(reason_of(futex(0x80, 2), {"", "", "pthread_cond_wait"}), "lock");
+}
+
+TEST(WaitReason, WhatWaitsForAnEventWaitsForNoLock) {
+  EXPECT_EQ(reason_of(futex(0x189, 7)), "condition");
+  EXPECT_EQ(reason_of(futex(0x109, 4711)), "condition") << "a thread that is joined";
+  EXPECT_EQ(reason_of(futex(0x89, ~0U)), "condition") << "a parked thread";
+  EXPECT_EQ(reason_of(futex(0x80, 0)), "condition") << "an idle thread of Go";
+  EXPECT_EQ(reason_of(futex(0x00, 2, true)), "condition") << "for a while only";
+  EXPECT_EQ(reason_of(sleeping(449)), "condition") << "of several, futex_waitv";
+}
+
+TEST(WaitReason, WhereTheCallCannotTellTheInnermostFunctionWithANameDoes) {
+  const auto of = [](Names user) { return reason_of(futex(0x189, 3), user); };
+  EXPECT_EQ(of({"__futex_abstimed_wait_common", "pthread_rwlock_wrlock", "main"}), "lock");
+  EXPECT_EQ(of({"", "___pthread_rwlock_rdlock", "main"}), "lock");
+  EXPECT_EQ(of({"__futex_abstimed_wait_common", "pthread_mutex_clocklock"}), "lock");
+  EXPECT_EQ(of({"", "___pthread_cond_wait", "pthread_mutex_lock_all_my_things"}), "condition");
+  EXPECT_EQ(of({"", "__new_sem_wait_slow64.constprop.0", "main"}), "condition");
+  EXPECT_EQ(of({"syscall", "std::sys::unix::locks::futex_rwlock::RwLock::write_contended"}),
+            "lock");
+  EXPECT_EQ(of({"syscall", "std::sync::condvar::Condvar::wait"}), "condition");
+  EXPECT_EQ(of({"", "pthread_barrier_wait"}), "condition");
+  // But not one far above: it called who waits.
+  Names deep(20, "f");
+  deep.back() = "pthread_mutex_lock";
+  EXPECT_EQ(of(deep), "condition");
 }
 
 TEST(WaitReason, ReadingAFileIsDiskUnlessAPageFaultDoesIt) {
@@ -78,7 +126,7 @@ TEST(WaitReason, SuffixesOfCompilersDoNotMatter) {
 
 TEST(WaitReason, WithoutNamesTheSystemCallDecides) {
   const Names none = {"", ""};
-  EXPECT_EQ(wait_reason(sleeping(kFutex), none), "lock");
+  EXPECT_EQ(wait_reason(futex(0x80, 2), none), "lock");
   EXPECT_EQ(wait_reason(sleeping(230), {}), "sleep");
   EXPECT_EQ(wait_reason(sleeping(61), none), "child");
   EXPECT_EQ(wait_reason(sleeping(74), none), "disk");

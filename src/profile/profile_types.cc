@@ -21,7 +21,7 @@ constexpr auto kRows = std::to_array<ProfileTypeRow>({
     {"off-cpu",   "off_cpu",     "offcpu",             kTime,   kSum},
     {"off-cpu",   "off_cpu",     "off-cpu",            kTime,   kSum},
     {"off-cpu",   "off_cpu",     "waits",              "count", kSum},
-    {"off-cpu-waker", "off_cpu_waker", "woken_off_cpu", kTime,  kSum,   "", "", false, true},
+    {"off-cpu-waker", "off_cpu_waker", "woken_time", kTime,  kSum,   "", "", false, true},
     {"off-cpu-waker", "off_cpu_waker", "woken_waits",   "count", kSum},
     {"wall",      "wall",        "wall",               kTime,   kSum,
      "wall seconds milliseconds microseconds nanoseconds", "", true},

@@ -111,8 +111,8 @@ class Locks(RecordingTest):
             self.assertGreater(sums.get((function, waker), 0), 0.98 * total, f"{function}: {sums}")
         # The same time with both stacks, but for the run queue.
         waiting = sum(value for _, labels, value in samples.of("off_cpu") if labels["wait"] != "run queue")
-        self.assertEqual(samples.total("woken_off_cpu"), waiting)
-        pipes = [frames for frames, *_ in samples.of("woken_off_cpu") if "reading_pipe" in frames]
+        self.assertEqual(samples.total("woken_time"), waiting)
+        pipes = [frames for frames, *_ in samples.of("woken_time") if "reading_pipe" in frames]
         for frames in pipes:
             mark = next((i for i, frame in enumerate(frames) if frame.startswith(("[woken by", "[waker not"))), None)
             self.assertIsNotNone(mark, frames)

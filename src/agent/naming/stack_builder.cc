@@ -95,9 +95,10 @@ KnownEnder StackBuilder::make_ender(const ResolvedSample& sample,
     const Place& place = place_of(address);
     if (place.folded != place.frames) ender.locations.push_back(place.location);
   }
-  if (!is_complete_stack(sample.ender.result))
+  if (!is_complete_stack(sample.ender.result)) {
     ender.locations.push_back(
         marker(fmt::format("[incomplete: {}]", unwind_result_name(sample.ender.result))));
+  }
   return ender;
 }
 

@@ -31,7 +31,7 @@ constexpr std::array<ProbeColumn, 2> kBlockColumns = {
 constexpr std::array<ProbeColumn, 2> kMutexHolderColumns = {
     {{"holder_contentions", "count"}, {"holder_delay", "nanoseconds"}}};
 constexpr std::array<ProbeColumn, 2> kOffCpuWakerColumns = {
-    {{"woken_waits", "count"}, {"woken_off_cpu", "nanoseconds"}}};
+    {{"woken_waits", "count"}, {"woken_time", "nanoseconds"}}};
 
 constexpr std::array<ProbeKind, 7> kKinds = {{
     {"cpu", "CPU", "process_cpu", kCpuColumns, 0, 1, 99, load_cpu_probe},

@@ -15,7 +15,7 @@ export const profileTypes: readonly ProfileTypeInfo[] = [
   { word: 'off-cpu', family: 'off_cpu', type: 'offcpu', unit: 'nanoseconds', instant: false, rate: '' },
   { word: 'off-cpu', family: 'off_cpu', type: 'off-cpu', unit: 'nanoseconds', instant: false, rate: '' },
   { word: 'off-cpu', family: 'off_cpu', type: 'waits', unit: 'count', instant: false, rate: '' },
-  { word: 'off-cpu-waker', family: 'off_cpu_waker', type: 'woken_off_cpu', unit: 'nanoseconds', instant: false, rate: '' },
+  { word: 'off-cpu-waker', family: 'off_cpu_waker', type: 'woken_time', unit: 'nanoseconds', instant: false, rate: '' },
   { word: 'off-cpu-waker', family: 'off_cpu_waker', type: 'woken_waits', unit: 'count', instant: false, rate: '' },
   { word: 'wall', family: 'wall', type: 'wall', unit: 'nanoseconds', instant: false, rate: '' },
   { word: 'wall', family: 'wall', type: 'wall_samples', unit: 'count', instant: false, rate: '' },

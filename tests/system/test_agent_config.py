@@ -91,12 +91,13 @@ class AgentConfig(RecordingTest):
         return path
 
     def test_documented_examples_start(self):
-        for name, text, silent in (("full", FULL, ["memory", "mutex", "block", "goroutine"]),
+        for name, text, silent in (("full", FULL, ["memory", "goroutine"]),
                                    ("java", JAVA, ["java_ebpf"]), ("jfr", JFR.format(folder=self.folder), [])):
             with self.subTest(name), agent.Agent("--config", self.config(text)) as started:
                 wait_until(lambda: started.metric("vesta_agent_samples_total") > 0, "samples are taken")
                 for key in silent:
                     self.assertRegex(started.log(), rf"warning.*{key}.*no effect yet")
+                self.assertNotRegex(started.log(), r"(cpu|mutex|block): has no effect")
                 self.assertEqual(started.stop(), 0)
 
     def test_a_typo_is_answered_with_place_and_suggestion(self):

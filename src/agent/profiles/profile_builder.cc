@@ -250,13 +250,15 @@ const std::optional<std::string>& ProfileBuilder::part_of(const ProbeView& view,
 LabelSetId ProfileBuilder::with_label(LabelSetId labels, std::string_view name,
                                       std::string_view value) {
   if (name.empty()) return labels;
-  const auto known = labelled_.find(std::tuple(labels.value, name, value));
+  const std::array key = {labels.value, dictionary().string(name).value,
+                          dictionary().string(value).value};
+  const auto known = labelled_.find(key);
   if (known != labelled_.end()) return known->second;
   const auto others = dictionary().dictionary().label_sets[labels];
   std::vector<Label> all(others.begin(), others.end());
   all.push_back(dictionary().text_label(name, value));
   const LabelSetId id = dictionary().label_set(all);
-  labelled_.emplace(std::tuple(labels.value, std::string(name), std::string(value)), id);
+  labelled_.emplace(key, id);
   return id;
 }
 

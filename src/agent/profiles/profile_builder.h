@@ -13,7 +13,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -178,8 +177,8 @@ class ProfileBuilder {
   const bool finds_idle_;
   std::unique_ptr<ProfileBatch> batch_ = std::make_unique<ProfileBatch>();
   StackBuilder stacks_;
-  std::map<std::tuple<uint32_t, std::string, std::string>, LabelSetId, std::less<>>
-      labelled_;  // by what they were, and the label that is added
+  // By what they were, and name and value of the label that is added.
+  std::map<std::array<uint32_t, 3>, LabelSetId> labelled_;
   std::unordered_map<PartKey, std::optional<std::string>, PartKeyHash> parts_;
   std::unordered_map<StackId, StackUse> uses_;
   std::unordered_map<StackId, StackId> below_idle_;

@@ -46,7 +46,7 @@ class Completion(unittest.TestCase):
                             'printf "%s\\n" "${COMPREPLY[@]}"').split()
 
         self.assertIn(str(os.getpid()), complete("record", "--pid", str(os.getpid())[:2]))
-        self.assertEqual(complete("top", "--type", "mut"), ["mutex"])
+        self.assertEqual(complete("top", "--type", "mut"), ["mutex", "mutex-holder"])
         self.assertEqual(complete("query", "ser"), ["series"])
         self.assertEqual(complete("top", "gorou"), ["goroutine{"])
 

@@ -49,8 +49,15 @@ class Locks(RecordingTest):
         delay = samples.total("delay") / 1e9
         waits, expected_waits = samples.total("contentions"), sum(waits for _, waits in truth.values())
         print(f"{threads} threads: {delay:.3f} s in {waits} contentions, expected {expected:.3f} s in {expected_waits}")
-        self.assertAlmostEqual(delay / expected, 1, delta=0.02)
-        self.assertAlmostEqual(waits / expected_waits, 1, delta=0.05)
+        # What a thread calls its delay may have time in a run queue in it: after it looked at the clock, before it
+        # sleeps, and where another one took the mutex before the thread that was woken for it could run.
+        ready = sum(value for frames, labels, value in samples.of("off_cpu")
+                    if labels["wait"] == "run queue" and "run" in frames) / 1e9
+        self.assertLessEqual(delay, 1.02 * expected)
+        self.assertGreaterEqual(delay + ready, 0.98 * expected)
+        self.assertGreaterEqual(waits, 0.95 * expected_waits)
+        if "plain" not in arguments:  # the kernel hands it over: a wait is one wait
+            self.assertLessEqual(waits, 1.05 * expected_waits)
         # All waits are in the function that asks for the lock, with the reason "lock", as the off-CPU profile has them.
         for frames, labels, _ in samples.of("delay"):
             self.assertIn("contend", frames)
@@ -70,7 +77,7 @@ class Locks(RecordingTest):
         print(f"  released by: {by_holder}, truth: {truth}")
         self.assertLessEqual(wrong, 0.01 * expected, by_holder)
         missed = sum(max(0, delay - by_holder.get(function, 0)) for function, (delay, _) in truth.items())
-        self.assertLessEqual(missed, 0.02 * expected, f"{by_holder}, {truth}")
+        self.assertLessEqual(missed, 0.02 * expected + ready, f"{by_holder}, {truth}")
 
     def test_two_threads(self):
         self.check_contention("2")

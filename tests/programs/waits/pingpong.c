@@ -1,7 +1,9 @@
-// Two threads that wake each other through pipes as fast as they can. Prints the number of switches, how long it took
-// and the CPU time of the process, in seconds. Usage: pingpong SECONDS
+// Two threads that wake each other through pipes as fast as they can, on one CPU: a thread that is woken on another one
+// is charged with CPU time from before it runs, from when that CPU took note of it, which is microseconds each time.
+// Prints the number of switches, how long it took and the CPU time of the process, in seconds. Usage: pingpong SECONDS
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +43,10 @@ static void* pong(void* unused) {
 int main(int argc, char** argv) {
   pthread_t one, other;
   if (argc < 2 || pipe(there) != 0 || pipe(back) != 0) return 1;
+  cpu_set_t here;
+  CPU_ZERO(&here);
+  CPU_SET((size_t)sched_getcpu(), &here);
+  if (sched_setaffinity(0, sizeof(here), &here) != 0) return 1;
   const double began = now(CLOCK_MONOTONIC);
   deadline = began + atof(argv[1]);
   if (pthread_create(&one, NULL, ping, NULL) != 0 || pthread_create(&other, NULL, pong, NULL) != 0)
